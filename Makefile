@@ -1,0 +1,44 @@
+# make run: set up and serve.  make test: set up and test everything.  The others are their parts.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test setup check bench hardship lock screenshots
+
+run: $(VENV)/run.done
+	@CLACHAN_DEVELOPMENT=1 $(BIN)/clachan db migrate
+	@CLACHAN_DEVELOPMENT=1 $(BIN)/clachan seed
+	@exec env CLACHAN_DEVELOPMENT=1 $(BIN)/clachan serve
+
+test: $(VENV)/dev.done
+	@$(BIN)/python tests/run.py
+
+setup: $(VENV)/dev.done
+
+$(VENV)/run.done: requirements/run.txt pyproject.toml
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/dev.done: requirements/dev.txt $(VENV)/run.done
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+check: $(VENV)/dev.done
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/pytest -q tests/test_architecture.py
+
+bench: $(VENV)/dev.done
+	@$(BIN)/python bench/replay.py
+
+hardship: $(VENV)/dev.done
+	@$(BIN)/pytest -q -m hardship tests
+
+lock: $(VENV)/dev.done
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		pyproject.toml --output-file requirements/run.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--extra dev --constraint requirements/run.txt pyproject.toml --output-file requirements/dev.txt

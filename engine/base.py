@@ -1,0 +1,245 @@
+"""The contract between a game and the rest of the house.
+
+A game is one folder under `engine/games/` whose package has a `GAME` that satisfies `Game`. Everything the server
+needs of a game goes through the names in this file; nothing else of a game is imported outside its folder.
+
+Shapes used throughout: a *seat* is an int counted from 0; a *viewer* is a seat or None for a spectator; *plain* means
+made of dict, list, str, int, bool and None only, so that it survives JSON unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+Plain = Any  # dict, list, str, int, bool or None, all the way down
+Names = Sequence[str]  # display names in seat order
+
+
+class MoveError(Exception):
+    """A move text was refused. `str(error)` is one sentence for the player who sent it; nothing changed."""
+
+
+class InvalidMove(MoveError):
+    """The text cannot be read as a move of this game."""
+
+
+class IllegalMove(MoveError):
+    """The text is a move, but the rules forbid it in this position."""
+
+
+class AmbiguousMove(MoveError):
+    """The text fits several moves. `choices` holds each of them in canonical notation, ready to be sent."""
+
+    def __init__(self, message: str, choices: Sequence[str]) -> None:
+        super().__init__(message)
+        self.choices = tuple(choices)
+
+
+class InvalidSetup(Exception):
+    """What chance is said to have decided cannot be a setup of this game."""
+
+
+class Who(int):
+    """A seat inside a phrase: replaced by that seat's display name when the phrase is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A sentence whose wording and facts are apart, so that names and languages can be filled in at the edge.
+
+    `template` is English with `{name}` fields; `args` holds their values: `Who`, int or str.
+    """
+
+    template: str
+    args: Mapping[str, int | str] = field(default_factory=dict)
+
+    def read(self, names: Names) -> str:
+        """Return the English sentence, seats replaced by `names`."""
+        filled = {key: names[value] if isinstance(value, Who) else value for key, value in self.args.items()}
+        return self.template.format(**filled)
+
+
+class Option(NamedTuple):
+    """A rule that a table may choose. `choices` pairs each stored value with its label; the first is the default."""
+
+    name: str
+    label: str
+    choices: tuple[tuple[str, str], ...]
+
+    @property
+    def default(self) -> str:
+        """The value a table has that does not choose."""
+        return self.choices[0][0]
+
+
+class Tally(NamedTuple):
+    """The scores as they stand: one int a seat, and the game's own plain account of them."""
+
+    scores: tuple[int, ...]
+    detail: Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a match ended: why, the score of each seat, the seats that won (ties share), the game's own account."""
+
+    reason: str
+    scores: tuple[int, ...]
+    winners: tuple[int, ...]
+    detail: Plain
+
+    def as_plain(self) -> dict[str, Plain]:
+        """Return the outcome as the `result` of a record."""
+        return {
+            "scores": list(self.scores),
+            "winners": list(self.winners),
+            "reason": self.reason,
+            "detail": self.detail,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one viewer may know of a position, and all that pages, mails, pictures and bots are given.
+
+    `moves` are the viewer's own legal moves in canonical notation, empty when he is not awaited. `table` is plain and
+    the game's own. With an `outcome` everything secret is revealed.
+    """
+
+    kind: str
+    seats: int
+    viewer: int | None
+    to_act: tuple[int, ...]
+    moves: tuple[str, ...]
+    outcome: Outcome | None
+    table: Plain
+
+    def as_plain(self) -> dict[str, Plain]:
+        """Return the view as a plain dict."""
+        return {
+            "kind": self.kind,
+            "seats": self.seats,
+            "viewer": self.viewer,
+            "to_act": list(self.to_act),
+            "moves": list(self.moves),
+            "outcome": self.outcome.as_plain() if self.outcome else None,
+            "table": self.table,
+        }
+
+
+class Stream(Protocol):
+    """Where a deal takes its chance from; `engine.deal.Stream` specifies the one the server uses."""
+
+    def below(self, bound: int) -> int:
+        """Return an int from 0 to `bound` - 1, each as likely as the others."""
+        ...
+
+    def shuffled(self, items: Iterable[Any]) -> list[Any]:
+        """Return the items in random order."""
+        ...
+
+
+class State(Protocol):
+    """A position: an immutable value. A refused move leaves nothing half done because nothing is changed in place."""
+
+    @property
+    def seats(self) -> int:
+        """How many seats play."""
+        ...
+
+    @property
+    def to_act(self) -> tuple[int, ...]:
+        """The seats awaited, ascending; empty when the match has ended by its own rules."""
+        ...
+
+    def legal_moves(self, seat: int) -> Iterable[Any]:
+        """Yield every move the seat may make, each once, in a fixed order; nothing if it is not awaited."""
+        ...
+
+    def apply(self, seat: int, move: Any) -> State:
+        """Return the position after the move. Raises `IllegalMove`."""
+        ...
+
+    def outcome(self) -> Outcome | None:
+        """Return how the match ended by its own rules, or None while it runs."""
+        ...
+
+    def tally(self) -> Tally:
+        """Return the scores as they would be if the match ended now. Holds secrets: not for a viewer before the end."""
+        ...
+
+
+class Game(Protocol):
+    """A set of rules. Moves are the game's own hashable values; their canonical text is what logs and records hold."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the folder, of the `game` in records and of the address: lower-case letters."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The name players read."""
+        ...
+
+    @property
+    def rules(self) -> int:
+        """The version of the rules that new matches get."""
+        ...
+
+    @property
+    def seat_counts(self) -> range:
+        """How many may play."""
+        ...
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The rules a table may choose."""
+        ...
+
+    @property
+    def example(self) -> str:
+        """A move in canonical notation that shows a newcomer what to write."""
+        ...
+
+    def deal(self, stream: Stream, seats: int, options: Mapping[str, str]) -> Plain:
+        """Return a plain setup drawn from the stream."""
+        ...
+
+    def begin(self, setup: Plain, seats: int, options: Mapping[str, str]) -> State:
+        """Return the first position. Raises `InvalidSetup`, in one clear sentence, for anything that is not a setup."""
+        ...
+
+    def parse(self, state: State, seat: int, text: str) -> Any:
+        """Read a move, forgiving in form. Raises `InvalidMove`, `IllegalMove` or `AmbiguousMove`."""
+        ...
+
+    def format(self, state: State, seat: int, move: Any) -> str:
+        """Return the canonical notation of a legal move: `parse` of it gives an equal move."""
+        ...
+
+    def words(self, state: State, seat: int, move: Any, viewer: int | None) -> tuple[Phrase, ...]:
+        """Tell what a legal move does from `state`, every point with its reason, as far as the viewer may know."""
+        ...
+
+    def touched(self, state: State, seat: int, move: Any) -> tuple[str, ...]:
+        """Return the public places of the board that the move touches, for marking it on the picture."""
+        ...
+
+    def timeout_move(self, state: State, seat: int) -> Any:
+        """Return a simple legal move for a seat that is awaited and out of time."""
+        ...
+
+    def view(self, state: State, viewer: int | None, outcome: Outcome | None) -> View:
+        """Return what the viewer may know. `outcome` is the match's, which resignation may have ended."""
+        ...
+
+    def text(self, view: View, names: Names) -> str:
+        """Draw the whole view as plain text, at most 76 columns, no line beginning with `>` or `From `."""
+        ...
+
+    def picture(self, view: View, marks: Sequence[str] = ()) -> str:
+        """Draw the view as one SVG document without outside references; `marks` are touched places, in order."""
+        ...

@@ -1,0 +1,70 @@
+"""Clans, by Leo Colovini (2002): the game as the rest of the house sees it. The rules are docs/rules-clans.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.base import Names, Option, Outcome, Phrase, Plain, Stream, View
+from engine.games.clans import notation, setup, text, view
+from engine.games.clans.rules import Move, State
+
+# The contract hands every game any `State`; a game is only ever given its own.
+Own = Any
+
+
+class Clans:
+    """The game of Clans; every method is described by `engine.base.Game`."""
+
+    kind = view.KIND
+    title = "Clans"
+    rules = 1
+    seat_counts = setup.SEAT_COUNTS
+    options: tuple[Option, ...] = setup.OPTIONS
+    example = notation.EXAMPLE
+
+    def deal(self, stream: Stream, seats: int, options: Mapping[str, str]) -> Plain:
+        """Return a plain setup drawn from the stream; no option changes the deal."""
+        return setup.deal(stream, seats)
+
+    def begin(self, setup_: Plain, seats: int, options: Mapping[str, str]) -> State:
+        """Return the first position. Raises `InvalidSetup`."""
+        return setup.begin(setup_, seats, options)
+
+    def parse(self, state: Own, seat: int, text: str) -> Move:
+        """Read a move. Raises `InvalidMove`, `IllegalMove` or `AmbiguousMove`."""
+        return notation.parse(state, seat, text)
+
+    def format(self, state: Own, seat: int, move: Move) -> str:
+        """Return the canonical notation of a legal move."""
+        return notation.format(state, seat, move)
+
+    def words(self, state: Own, seat: int, move: Move, viewer: int | None) -> tuple[Phrase, ...]:
+        """Tell what a legal move does; all of it is public, so every viewer is told the same."""
+        return view.words(state, seat, move)
+
+    def touched(self, state: Own, seat: int, move: Move) -> tuple[str, ...]:
+        """Return the territories that a legal move touches."""
+        return view.touched(state, move)
+
+    def timeout_move(self, state: Own, seat: int) -> Move:
+        """Return a simple legal move for a seat that is out of time."""
+        return view.timeout_move(state, seat)
+
+    def view(self, state: Own, viewer: int | None, outcome: Outcome | None) -> View:
+        """Return what the viewer may know."""
+        return view.view(state, viewer, outcome)
+
+    def text(self, view: View, names: Names) -> str:
+        """Draw the view as plain text."""
+        return text.text(view, names)
+
+    def picture(self, view: View, marks: Sequence[str] = ()) -> str:
+        """Draw the view as SVG."""
+        # Imported here: only servers draw, and the map is computed when its module is read.
+        from engine.games.clans.picture import picture
+
+        return picture(view, marks)
+
+
+GAME = Clans()

@@ -1,0 +1,171 @@
+"""What stands on the Clans map in one position: huts, villages, and the marks of the places a move touched.
+
+The order of the clans in a pile is that of `CLANS`. Everything drawn here is public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from engine.base import View
+from engine.games.clans.board import CLANS, INDEX, TERRAIN, TERRITORIES
+from engine.games.clans.geometry import ROOMS, SHAPES, number
+from engine.games.clans.glyphs import CLAN_INKS, INK, PAPER, PREFIX
+from engine.games.clans.room import Slots
+
+EPOCH_NUMERALS = ("", "I", "II", "III", "IV", "V")
+_HUT = 116.0  # the units a drawn hut takes with its outlines
+
+
+def territories(view: View) -> str:
+    """Return the territories as targets for pointer and keyboard, each with its title, size and name."""
+    huts, villages = view.table["huts"], _villages(view)
+    sources = {move.partition("-")[0] for move in view.moves}
+    return "".join(
+        (
+            '<g class="territories">',
+            *(_territory(name, huts.get(name), villages.get(name), name in sources) for name in TERRITORIES),
+            "</g>",
+        )
+    )
+
+
+def pieces(view: View, marks: Sequence[str] = ()) -> str:
+    """Return villages, huts and marks, none of which takes pointer events; `marks` are names of territories."""
+    villages = _villages(view)
+    return "".join(
+        (
+            '<g class="pieces" pointer-events="none">',
+            *(_palisade(name) for name in villages),
+            *(_outline(name) for name in TERRITORIES if name in marks),
+            *(_huts(name, pile, name in villages) for name, pile in view.table["huts"].items()),
+            *(_board(village) for village in villages.values()),
+            _numbers(marks),
+            "</g>",
+        )
+    )
+
+
+def title(name: str, pile: Sequence[int] | None, village: dict[str, Any] | None) -> str:
+    """Return what a territory is and holds, in words: `A1, steppe: 2 red huts, 1 blue hut`."""
+    held = [f"{n} {clan} hut{'s' if n > 1 else ''}" for n, clan in zip(pile or (), CLANS, strict=False) if n]
+    said = [f"village of epoch {village['epoch']}, value {village['value']}"] if village else []
+    if held or not village:
+        said.append(", ".join(held) or "empty")
+    return f"{name}, {TERRAIN[INDEX[name]]}: {'; '.join(said)}"
+
+
+def _villages(view: View) -> dict[str, dict[str, Any]]:
+    return {village["territory"]: village for village in view.table["villages"]}
+
+
+def _territory(name: str, pile: Sequence[int] | None, village: dict[str, Any] | None, can_move: bool) -> str:
+    x, y = ROOMS[INDEX[name]].centre
+    classes = "territory" + (" can-move" if can_move else "") + (" village" if village else "")
+    return (
+        f'<g class="{classes}" id="t-{name}" data-territory="{name}" data-size="{sum(pile or ())}" '
+        f'data-x="{number(x)}" data-y="{number(y)}">'
+        f"<title>{title(name, pile, village)}</title>"
+        f'<use class="shape" href="#{PREFIX}shape-{name}" fill="#fff" fill-opacity="0"/></g>'
+    )
+
+
+def _huts(name: str, pile: Sequence[int], in_village: bool) -> str:
+    """Return one hut for each clan present, with the number of its huts if there are several."""
+    present = [(clan, count) for clan, count in zip(CLANS, pile, strict=True) if count]
+    if not present:
+        return ""
+    room = ROOMS[INDEX[name]]
+    slots = (room.village if in_village else room.huts)[len(present) - 1]
+    standing = sorted(zip(slots.places, present, strict=True), key=lambda one: one[0][1])
+    drawn = (_hut(clan, count, place, slots) for place, (clan, count) in standing)
+    return f'<g class="huts" data-territory="{name}">{"".join(drawn)}</g>'
+
+
+def _hut(clan: str, count: int, place: tuple[float, float], slots: Slots) -> str:
+    """Return a hut at its place: its emblem large if it stands alone, small in the gable above the number if not."""
+    scale = min(slots.size, 66) / _HUT
+    inside = f'<use href="#{PREFIX}hut-{clan}"/>'
+    if count == 1:
+        inside += f'<use href="#{PREFIX}emblem-{clan}" y="23"/>'
+    else:
+        inside += f'<text y="46" fill="{CLAN_INKS[clan]}">{count}</text>'
+    return (
+        f'<g class="hut" data-clan="{clan}" font-size="70" text-anchor="middle" '
+        f'transform="translate({number(place[0])} {number(place[1])}) scale({scale:.3f})">{inside}</g>'
+    )
+
+
+def _palisade(name: str) -> str:
+    """Return the green of a village and the stakes around it: the territory's own outline, drawn in a little."""
+    room = ROOMS[INDEX[name]]
+    inner = 0.9
+    x, y = room.centre
+    shape = (
+        f'<use href="#{PREFIX}shape-{name}" transform="translate({number(x * (1 - inner))} {number(y * (1 - inner))}) '
+        f'scale({inner})"'
+    )
+    return (
+        f'<g class="palisade" data-territory="{name}">{shape} fill="#f4edc4" fill-opacity=".72" stroke="#3b2612" '
+        f'stroke-width="11" stroke-linejoin="round"/>{shape} fill="none" stroke="#b98a4e" stroke-width="7.5" '
+        f'stroke-dasharray="4.5 2.5"/><text x="{number(room.name[0])}" y="{number(room.name[1] + 7.5)}" font-size="23" '
+        f'text-anchor="middle" fill="{INK}" stroke="{PAPER}" stroke-width="5" stroke-linejoin="round" '
+        f'paint-order="stroke" aria-hidden="true">{name}</text></g>'
+    )
+
+
+def _board(village: dict[str, Any]) -> str:
+    """Return the board at a village's gate: the epoch in Roman numerals, then the value."""
+    x, y = ROOMS[INDEX[village["territory"]]].board
+    return (
+        f'<g class="board-sign" transform="translate({number(x)} {number(y - 5)})" font-size="22" text-anchor="middle">'
+        f'<rect x="-31" y="-14" width="62" height="28" rx="5" fill="{PAPER}" stroke="{INK}" stroke-width="2.5"/>'
+        f'<path d="M-29-7q0-5 5-5H1V12H-24q-5 0-5-5Z" fill="#6b4a22"/>'
+        f'<text x="-14" y="7.5" fill="{PAPER}">{EPOCH_NUMERALS[village["epoch"]]}</text>'
+        f'<text x="15" y="8" font-size="25" fill="{INK}">{village["value"]}</text></g>'
+    )
+
+
+def _outline(name: str) -> str:
+    """Return the ring around a marked territory, dark within light so that it shows on every ground."""
+    shape = f'<use href="#{PREFIX}shape-{name}" fill="none" stroke-linejoin="round"'
+    return (
+        f'<g class="mark" data-territory="{name}">{shape} stroke="{PAPER}" stroke-width="12"/>'
+        f'{shape} stroke="{INK}" stroke-width="5.5"/></g>'
+    )
+
+
+def _numbers(marks: Sequence[str]) -> str:
+    """Return the numbers of the marked places; a place marked twice shows both."""
+    places: dict[str, list[int]] = {}
+    for n, name in enumerate(marks, 1):
+        if name in INDEX:
+            places.setdefault(name, []).append(n)
+    return "".join(_number(name, numbers) for name, numbers in places.items())
+
+
+def _number(name: str, numbers: list[int]) -> str:
+    x, y = _beside(name)
+    text = "·".join(map(str, numbers))
+    wide = 18 + 5.5 * (len(text) - 1)
+    return (
+        f'<g class="mark-number" data-territory="{name}" transform="translate({number(x)} {number(y)})">'
+        f'<rect x="{number(-wide)}" y="-18" width="{number(2 * wide)}" height="36" rx="18" fill="{INK}" '
+        f'stroke="{PAPER}" stroke-width="3.5"/><text y="9.5" font-size="29" text-anchor="middle" '
+        f'fill="{PAPER}">{text}</text></g>'
+    )
+
+
+@cache
+def _beside(name: str) -> tuple[float, float]:
+    """Return a place on the outline for a number: clear of names and boards around and of huts within."""
+    room = ROOMS[INDEX[name]]
+    boards = [(room.board[0] + dx, room.board[1] - 5) for dx in (-26, 0, 26)]
+    taken = [*(other.name for other in ROOMS), *boards, *room.huts[4].places, *room.village[4].places]
+
+    def freedom(point: tuple[float, float]) -> float:
+        return min((point[0] - x) ** 2 + (point[1] - y) ** 2 for x, y in taken) - 4 * (point[0] + point[1])
+
+    return max(SHAPES[INDEX[name]].points, key=freedom)

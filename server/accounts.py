@@ -1,0 +1,231 @@
+"""People: signing up, confirming an address, signing in, resetting, settings, leaving for good."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import unicodedata
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
+
+import argon2
+
+from server import db, links, outbox, throttle
+from server.errors import Refused
+from server.models import User
+
+LANGUAGES: Final = ("en",)
+NAME: Final = re.compile(r"[^\W_](?:[\w .'’-]{0,28}[\w.])?")
+EMAIL: Final = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*")
+SHORTEST_PASSWORD: Final = 8
+LONGEST_PASSWORD: Final = 200
+
+_hasher: Final = argon2.PasswordHasher()
+# Verified against when there is no such account, so that a stranger learns nothing from the time it takes.
+_DECOY: Final = _hasher.hash(secrets.token_hex(16))
+
+
+def sign_up(name: str, email: str, password: str, *, zone: str, language: str, source: str, now: datetime) -> None:
+    """Make an account and queue the mail that confirms its address.
+
+    An address that already has an account is told so by mail, and the page answers the same either way. `source` is the
+    network address, for the throttle. Raises `Refused` (bad-input, throttled).
+    """
+    name, email = clean_name(name), clean_email(email)
+    _check_password(password)
+    zone, language = clean_zone(zone), clean_language(language)
+    throttle.count("sign-up from", source, now)
+    hashed = _hasher.hash(password)
+    with db.transaction():
+        holder = User.get_or_none(User.email_key == email.casefold())
+        if holder is not None:
+            outbox.queue("known", now=now, user=holder, key=f"known {holder.id} {now:%Y%m%d%H}")
+            return
+        if User.select().where(User.name_key == name_key(name)).exists():
+            raise Refused("bad-input", f"The name {name} is taken. Choose another one.")
+        user = User.create(
+            name=name,
+            name_key=name_key(name),
+            email=email,
+            email_key=email.casefold(),
+            password=hashed,
+            session_key=secrets.token_hex(16),
+            zone=zone,
+            language=language,
+            created_at=now,
+        )
+        outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id} {secrets.token_hex(4)}")
+
+
+def confirm_again(user: User, now: datetime) -> None:
+    """Queue the confirmation mail once more."""
+    throttle.count("mail to", str(user.email_key), now)
+    with db.transaction():
+        outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id} {secrets.token_hex(4)}")
+
+
+def confirm(token: str, now: datetime) -> User:
+    """Confirm the address that the link went to. Raises `Refused` (link-spent)."""
+    with db.transaction():
+        number = links.spend("confirm", token, now).user_id
+        User.update(confirmed_at=now, mail_stopped="").where(User.id == number).execute()
+    return _read(number)
+
+
+def sign_in(who: str, password: str, *, source: str, now: datetime) -> User:
+    """Return the person with that name or address and password. Raises `Refused` (bad-credentials, throttled)."""
+    who = unicodedata.normalize("NFC", who).strip()[:254]
+    throttle.count("sign-in from", source, now)
+    throttle.count("sign-in as", f"{links.digest(name_key(who)).hex()[:16]} {source}", now)
+    user = User.get_or_none((User.name_key == name_key(who)) | (User.email_key == who.casefold()))
+    stored = user.password if user is not None else ""
+    try:
+        _hasher.verify(stored or _DECOY, password[:LONGEST_PASSWORD])
+    except argon2.exceptions.VerificationError:
+        stored = ""
+    if user is None or not stored:
+        raise Refused("bad-credentials", "Name or password is wrong.")
+    return user
+
+
+def forgot(email: str, *, source: str, now: datetime) -> None:
+    """Queue a reset mail if the address has an account; whether it has is not said."""
+    email = clean_email(email)
+    throttle.count("sign-up from", source, now)
+    throttle.count("mail to", email.casefold(), now)
+    with db.transaction():
+        user = User.get_or_none(User.email_key == email.casefold())
+        if user is not None:
+            outbox.queue("reset", now=now, user=user, key=f"reset {user.id} {secrets.token_hex(4)}")
+
+
+def reset(token: str, password: str, now: datetime) -> User:
+    """Set a new password by a mailed link and end every session. Raises `Refused` (link-spent, bad-input)."""
+    _check_password(password)
+    hashed = _hasher.hash(password)
+    with db.transaction():
+        user = _read(links.spend("reset", token, now).user_id)
+        links.revoke("reset", user)
+        # Whoever reads the mail owns the address, so the link confirms it too.
+        User.update(password=hashed, session_key=secrets.token_hex(16), confirmed_at=user.confirmed_at or now).where(
+            User.id == user.id
+        ).execute()
+    return _read(user.id)
+
+
+def change_password(user: User, old: str, new: str, *, source: str, now: datetime) -> User:
+    """Change the password and end every other session. Raises `Refused` (bad-credentials, bad-input, throttled)."""
+    sign_in(user.name, old, source=source, now=now)
+    _check_password(new)
+    hashed = _hasher.hash(new)
+    with db.transaction():
+        User.update(password=hashed, session_key=secrets.token_hex(16)).where(User.id == user.id).execute()
+    return _read(user.id)
+
+
+def sign_out_everywhere(user: User) -> None:
+    """End every session of the person."""
+    with db.transaction():
+        User.update(session_key=secrets.token_hex(16)).where(User.id == user.id).execute()
+
+
+def settle(user: User, *, zone: str, language: str, turn_mail: bool) -> None:
+    """Store the person's settings. Raises `Refused` (bad-input)."""
+    zone, language = clean_zone(zone), clean_language(language)
+    with db.transaction():
+        User.update(zone=zone, language=language, turn_mail=turn_mail).where(User.id == user.id).execute()
+
+
+def unsubscribe(token: str, now: datetime) -> None:
+    """Stop turn mails by the link in one of them. Raises `Refused` (link-spent)."""
+    with db.transaction():
+        link = links.spend("unsubscribe", token, now)
+        User.update(turn_mail=False).where(User.id == link.user_id).execute()
+
+
+def forget(user: User, now: datetime) -> None:
+    """Make the person anonymous for ever: name, address and password go, matches stay.
+
+    Seats in running matches must have been given up before (`lobby.leave_all`).
+    """
+    with db.transaction():
+        for purpose in links.LIFETIMES:
+            links.revoke(purpose, user)
+        outbox.withdraw(user, now)
+        User.update(
+            name=f"Former player {user.id}",
+            name_key=f"former player {user.id}",
+            email=None,
+            email_key=None,
+            confirmed_at=None,
+            password="",
+            session_key=secrets.token_hex(16),
+            turn_mail=False,
+            deleted_at=now,
+        ).where(User.id == user.id).execute()
+
+
+def by_name(name: str) -> User:
+    """Return the person of that name. Raises `Refused` (not-found)."""
+    user = User.get_or_none(User.name_key == name_key(name))
+    if user is None:
+        raise Refused("not-found", "There is nobody of that name.")
+    return user
+
+
+def bot(now: datetime) -> User:
+    """Return the user that stands for the house's bot; the caller holds a transaction."""
+    user = User.get_or_none(User.bot == "easy")
+    if user is None:
+        # The key begins with a sign no person's name can have.
+        user = User.create(name="Bot", name_key="*bot", session_key="", bot="easy", created_at=now, turn_mail=False)
+    return user
+
+
+def name_key(name: str) -> str:
+    """Return the form in which two names that look alike to a reader of case are equal."""
+    return unicodedata.normalize("NFKC", name).casefold().strip()
+
+
+def clean_name(text: str) -> str:
+    """Return the name as it will be shown. Raises `Refused` (bad-input)."""
+    name = " ".join(unicodedata.normalize("NFC", text).split())
+    if not NAME.fullmatch(name) or len(name) > 30 or name_key(name).startswith(("former player", "bot")):
+        raise Refused(
+            "bad-input",
+            "A name has 1 to 30 letters, digits, spaces or . ' -, begins with a letter or digit, is no bot.",
+        )
+    return name
+
+
+def clean_email(text: str) -> str:
+    """Return the address. Raises `Refused` (bad-input)."""
+    email = text.strip()
+    if len(email) > 254 or not EMAIL.fullmatch(email) or not email.isprintable() or ".." in email:
+        raise Refused("bad-input", "That does not look like a mail address, such as ailsa@example.org.")
+    return email
+
+
+def clean_zone(text: str) -> str:
+    """Return the time zone's name. Raises `Refused` (bad-input)."""
+    if text not in available_timezones():
+        raise Refused("bad-input", "Choose a time zone from the list, such as Europe/Prague.")
+    return ZoneInfo(text).key
+
+
+def clean_language(text: str) -> str:
+    """Return the language's code. Raises `Refused` (bad-input)."""
+    if text not in LANGUAGES:
+        raise Refused("bad-input", "Choose a language from the list.")
+    return text
+
+
+def _read(number: int | None) -> User:
+    user: User = User.get_by_id(number)
+    return user
+
+
+def _check_password(password: str) -> None:
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise Refused("bad-input", f"A password has at least {SHORTEST_PASSWORD} characters.")

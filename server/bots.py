@@ -1,0 +1,40 @@
+"""Bots at the table: they see a View, and move through the same door as people."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from datetime import datetime
+
+from engine import bots, deal
+from server import log, play
+from server.errors import Refused
+from server.models import Match
+
+logger = logging.getLogger(__name__)
+
+
+def run(now: datetime, limit: int = 50) -> int:
+    """Make one move for each match in which a bot is awaited; return how many were made."""
+    waiting = Match.select().where((Match.bot_acts == True) & (Match.status == "running"))  # noqa: E712
+    made = 0
+    for match in list(waiting.order_by(Match.deadline).limit(limit)):
+        try:
+            made += move(match, now)
+        except Refused as fault:
+            # Another scheduler was quicker, or the match is damaged; the clock is there for the rest.
+            logger.info("no bot move in match %s: %s", match.id, fault.sentence)
+    return made
+
+
+def move(match: Match, now: datetime) -> int:
+    """Make the moves of the bots awaited in one match; return how many."""
+    played = log.read(match)
+    made = 0
+    for seat in log.places(match):
+        if seat.user.bot and seat.number in played.position.to_act:
+            chance = deal.Stream(secrets.token_bytes(32))
+            text = bots.easy(played.view(seat.number), chance)
+            play.submit(match.id, seat.number, text, played.position.asked[seat.number] or 0, seat.user, "bot", now=now)
+            made += 1
+    return made

@@ -1,0 +1,182 @@
+"""The `clachan` command."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engine import games, record, selfplay
+from server import create_app, db, log, play, seeding, settings
+from server.errors import Refused
+from server.scheduler import Scheduler
+
+
+@click.group()
+def main() -> None:
+    """Clachan: slow board games, by mail. Settings come from the environment; see docs/settings.md."""
+
+
+def needs_database(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Read the settings and hold a connection for the command; say in one sentence what is wrong with either."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            chosen = settings.load(os.environ)
+            db.use(chosen.database)
+            with db.connected():
+                return command(chosen, *args, **kwargs)
+        except (settings.WrongSetting, db.PendingMigration, Refused) as fault:
+            raise click.ClickException(str(fault)) from None
+        except db.Unavailable as fault:
+            raise click.ClickException(f"The database cannot be used: {fault}") from None
+
+    return run
+
+
+@main.command()
+@needs_database
+def serve(chosen: settings.Settings) -> None:
+    """Serve web, scheduler and mail in one process, until interrupted."""
+    import waitress
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("apscheduler").setLevel(logging.WARNING)
+    app = create_app(chosen)
+    server = waitress.create_server(
+        app,
+        host=chosen.host,
+        port=chosen.port,
+        threads=chosen.web_threads,
+        ident="",
+        clear_untrusted_proxy_headers=False,
+    )
+    scheduler = Scheduler(chosen)
+    scheduler.start()
+
+    def leave(_number: int, _frame: Any) -> None:
+        # Closing from a thread lets requests in hand finish; the handler itself must return at once.
+        threading.Thread(target=server.close).start()
+
+    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGINT, leave)
+    click.echo(f"Clachan is at {chosen.public_url}" + seeding.hint(chosen))
+    try:
+        server.run()
+    finally:
+        scheduler.stop()
+        click.echo("Clachan has stopped.")
+
+
+@main.group("db")
+def database() -> None:
+    """Look after the database."""
+
+
+@database.command()
+def migrate() -> None:
+    """Bring the database's schema up to date."""
+    try:
+        db.use(settings.load(os.environ).database)
+    except settings.WrongSetting as fault:
+        raise click.ClickException(str(fault)) from None
+    for name in db.migrate():
+        click.echo(f"applied {name}")
+
+
+@main.command()
+@needs_database
+def seed(chosen: settings.Settings) -> None:
+    """Fill an empty development database with demo people and matches; does nothing when there are people."""
+    if not chosen.development:
+        raise click.ClickException("Demo people are for CLACHAN_DEVELOPMENT=1 only.")
+    click.echo("Demo people and matches are there." if seeding.fill() else "There are people already; nothing done.")
+
+
+@main.group("match")
+def matches() -> None:
+    """Look after matches."""
+
+
+@matches.command()
+@click.argument("numbers", nargs=-1, type=int)
+@click.option("--all", "every", is_flag=True, help="Every match that has a log.")
+@needs_database
+def verify(_chosen: settings.Settings, numbers: tuple[int, ...], every: bool) -> None:
+    """Check the chain, the replay and the cached columns of matches; exit 1 if anything is wrong."""
+    chosen = play.running_or_over() if every else [log.get(number) for number in numbers]
+    bad = 0
+    for match in chosen:
+        faults = play.verify(match)
+        bad += bool(faults)
+        for fault in faults:
+            click.echo(f"match {match.id}: {fault}")
+    click.echo(f"{len(chosen)} checked, {bad} with faults")
+    if bad:
+        sys.exit(1)
+
+
+@matches.command()
+@click.argument("number", type=int)
+@needs_database
+def rebuild(_chosen: settings.Settings, number: int) -> None:
+    """Write the cached columns of a match again from its log."""
+    play.rebuild(number)
+    click.echo(f"match {number} is rebuilt")
+
+
+@main.group("record")
+def records() -> None:
+    """Work with record files."""
+
+
+@records.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+def check(files: tuple[Path, ...]) -> None:
+    """Replay record files and print a line for each: ok, or refused and why; exit 1 if any was refused."""
+    refused = 0
+    for file in files:
+        try:
+            record.check(record.load(file.read_bytes()))
+        except OSError as fault:
+            refused += 1
+            click.echo(f"{file}: cannot be read: {fault.strerror}")
+        except record.RecordError as fault:
+            refused += 1
+            click.echo(f"{file}: {record.refusal(fault)}")
+        else:
+            click.echo(f"{file}: ok")
+    if refused:
+        sys.exit(1)
+
+
+@main.command("selfplay")
+@click.argument("kind")
+@click.option("--seats", type=int, required=True, help="How many play.")
+@click.option("--count", type=int, default=1, show_default=True, help="How many matches.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same matches.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the records.")
+def self_play(kind: str, seats: int, count: int, seed: int, out: Path) -> None:
+    """Write records of finished matches of random legal play."""
+    try:
+        game = games.game(kind)
+    except games.UnknownGame as fault:
+        raise click.ClickException(str(fault)) from None
+    if seats not in game.seat_counts:
+        raise click.ClickException(f"{game.title} is for {game.seat_counts[0]} to {game.seat_counts[-1]} players.")
+    out.mkdir(parents=True, exist_ok=True)
+    chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
+    for number in range(1, count + 1):
+        played = selfplay.play(game, seats, chance, {})
+        (out / f"{kind}-{number:04d}.json").write_text(record.dump(played), encoding="utf-8")
+    click.echo(f"{count} records of {game.title} are in {out}")

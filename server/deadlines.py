@@ -1,0 +1,65 @@
+"""Deadlines and reminders: found by one query each, claimed with a lease, carried out by the write path."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from server import db, log, notify, play
+from server.errors import Refused
+from server.models import Match
+
+logger = logging.getLogger(__name__)
+
+# A scheduler that dies in the middle holds nothing up for longer than this.
+LEASE: Final = timedelta(minutes=2)
+
+
+def run(now: Callable[[], datetime], limit: int = 100) -> int:
+    """Time out whoever is over his deadline, oldest first; return how many matches moved on."""
+    moved = 0
+    for match in due(now(), limit):
+        if claim(match, now()):
+            try:
+                moved += play.time_out(match.id, now=now())
+            except Refused as fault:
+                # A damaged match stays leased until the lease ends: it never blocks the others.
+                logger.warning("match %s cannot be timed out: %s", match.id, fault.sentence)
+    return moved
+
+
+def due(now: datetime, limit: int) -> list[Match]:
+    """Return the running matches whose deadline has passed and that no scheduler holds."""
+    free = Match.leased_until.is_null() | (Match.leased_until <= now)
+    query = Match.select().where((Match.status == "running") & (Match.deadline <= now) & free)
+    return list(query.order_by(Match.deadline).limit(limit))
+
+
+def claim(match: Match, now: datetime) -> bool:
+    """Take the match for one lease; return False if another scheduler was quicker."""
+    unchanged = Match.leased_until.is_null() if match.leased_until is None else Match.leased_until == match.leased_until
+    with db.transaction():
+        mine = (
+            Match.update(leased_until=now + LEASE)
+            .where((Match.id == match.id) & (Match.deadline == match.deadline) & unchanged)
+            .execute()
+        )
+    return bool(mine == 1)
+
+
+def remind(now: datetime, limit: int = 200) -> int:
+    """Queue the reminders that are due; return for how many matches."""
+    due_now = Match.select().where((Match.status == "running") & (Match.reminder_at <= now)).limit(limit)
+    count = 0
+    for match in list(due_now):
+        with db.transaction():
+            still = (Match.id == match.id) & (Match.reminder_at == match.reminder_at)
+            if Match.update(reminder_at=None).where(still).execute() != 1:
+                continue
+            for seat in log.places(match):
+                if seat.number in match.awaited:
+                    notify.reminder(match, seat, now)
+        count += 1
+    return count

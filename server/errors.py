@@ -1,0 +1,45 @@
+"""The refusals of the house: each has a code, a sentence for the person, and an HTTP status."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+# code -> (HTTP status, when it happens); docs/errors.md lists the same codes and a test compares them.
+CODES: Final[dict[str, tuple[int, str]]] = {
+    "already-seated": (409, "The person already sits at this table."),
+    "ambiguous-move": (422, "The move fits several; `choices` holds each as text to send."),
+    "bad-credentials": (403, "Name or password is wrong; which of them is not said."),
+    "bad-input": (422, "A field is missing, too long or of the wrong form; the sentence names it."),
+    "busy": (503, "The database is locked, full or read-only just now; nothing was stored."),
+    "damaged": (500, "The match cannot be replayed; it is frozen, and all others go on."),
+    "forged": (400, "The form did not come from this site or its token has run out."),
+    "illegal-move": (422, "The text is a move, but the rules forbid it in this position."),
+    "internal": (500, "A fault of the server; it is logged."),
+    "invalid-move": (422, "The text cannot be read as a move of this game."),
+    "link-spent": (410, "A one-time link is unknown, used, or too old."),
+    "method": (405, "The address does not take this kind of request."),
+    "not-found": (404, "There is no such page, match, person or step, or it is not shown to this person."),
+    "not-open": (409, "The table is no longer open."),
+    "not-running": (409, "The match is not running."),
+    "not-signed-in": (401, "The page needs a signed-in person."),
+    "not-yours": (403, "The person may not do this here: another's seat, or a right of the host."),
+    "not-your-turn": (409, "The seat is not awaited."),
+    "stale": (409, "The match has moved on since the page or mail was made; nothing changed."),
+    "table-full": (409, "Every seat is taken."),
+    "throttled": (429, "Too many tries in a short time."),
+    "too-large": (413, "The request is larger than any form of this site needs."),
+    "unconfirmed": (403, "The person's mail address is not confirmed yet."),
+}
+
+
+class Refused(Exception):
+    """A request was refused and nothing changed. `choices` are moves to pick from, `since` words of what happened."""
+
+    def __init__(self, code: str, sentence: str, *, choices: Sequence[str] = (), since: Sequence[str] = ()) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.sentence = sentence
+        self.status = CODES[code][0]
+        self.choices = tuple(choices)
+        self.since = tuple(since)

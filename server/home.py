@@ -1,0 +1,97 @@
+"""What waits for a person: matches in the order of the time left, tables, and what has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from server import db, log, story
+from server.errors import Refused
+from server.models import Match, Seat, User
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A match on somebody's list. `last` is the last move in words; `fault` is set for a match that is frozen."""
+
+    match: Match
+    title: str
+    seats: tuple[Seat, ...]
+    mine: Seat
+    my_turn: bool
+    unread: int
+    last: str
+    fault: str
+
+
+def entries(user: User) -> list[Entry]:
+    """Return the person's running matches: his turn first, each group by the time left."""
+    query = Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running"))
+    found = [_entry(match, user) for match in query.order_by(Match.deadline, Match.id)]
+    return sorted(found, key=lambda entry: not entry.my_turn)
+
+
+def waiting(user: User) -> int:
+    """Return in how many matches the person is awaited."""
+    query = Seat.select(Seat.number, Match.to_act).join(Match).where((Seat.user == user) & (Match.status == "running"))
+    return sum(1 for seat in query if seat.number in seat.match.awaited)
+
+
+def next_waiting(user: User, after: Match) -> Match | None:
+    """Return the match to go to from another: the next on the list where the person is awaited, around the end."""
+    turns = [entry.match for entry in entries(user) if entry.my_turn]
+    others = [match for match in turns if match.id != after.id]
+    later = [match for match in others if _place(match) > _place(after)]
+    return next(iter(later or others), None)
+
+
+def tables(user: User) -> list[Match]:
+    """Return the open tables the person sits at."""
+    return list(Match.select().join(Seat).where((Seat.owner == user) & (Match.status == "open")).order_by(Match.id))
+
+
+def unseen(user: User) -> list[Match]:
+    """Return finished matches whose end the person has not looked at."""
+    query = (
+        Match.select()
+        .join(Seat)
+        .where((Seat.owner == user) & (Match.status == "finished") & (Seat.seen < Match.length))
+    )
+    return list(query.order_by(Match.finished_at.desc()).limit(20))
+
+
+def visit(match: Match, user: User, now: datetime) -> None:
+    """Note that the person has looked at the match as it stands."""
+    with db.transaction():
+        Seat.update(seen=match.length, visited_at=now).where(
+            (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
+        ).execute()
+
+
+def _entry(match: Match, user: User) -> Entry:
+    seats = log.places(match)
+    mine = next(seat for seat in seats if seat.user_id == user.id)
+    try:
+        last, fault = _last(match, seats, mine), ""
+    except Refused as refused:
+        last, fault = "", refused.sentence
+    return Entry(
+        match=match,
+        title=match.game if fault else log.game_of(match).title,
+        seats=tuple(seats),
+        mine=mine,
+        my_turn=mine.number in match.awaited and not fault,
+        unread=max(0, match.length - mine.seen),
+        last=last,
+        fault=fault,
+    )
+
+
+def _last(match: Match, seats: Sequence[Seat], mine: Seat) -> str:
+    told = story.lines(log.read(match), story.names(seats), mine.number, match.length - 1)
+    return told[-1].sentences[0] if told else ""
+
+
+def _place(match: Match) -> tuple[float, int]:
+    return (match.deadline.timestamp() if match.deadline else float("inf"), match.id)

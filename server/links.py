@@ -1,0 +1,66 @@
+"""One-time links out of mails: random, stored hashed, expiring, for one purpose and one person."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import Final
+
+from server import db
+from server.errors import Refused
+from server.models import Link, Match, User
+
+# How long a link lives, by purpose.
+LIFETIMES: Final = {
+    "confirm": timedelta(days=3),
+    "reset": timedelta(hours=2),
+    "invite": timedelta(days=30),
+    "unsubscribe": timedelta(days=365),
+}
+
+# Unsubscribing and following an invitation may be done again; the others act once.
+LASTING: Final = frozenset({"invite", "unsubscribe"})
+
+
+def mint(purpose: str, now: datetime, *, user: User | None = None, match: Match | None = None) -> str:
+    """Return a new token and store its hash."""
+    token = secrets.token_urlsafe(24)
+    expires = now + LIFETIMES[purpose]
+    Link.insert(hash=digest(token), purpose=purpose, user=user, match=match, expires_at=expires).execute()
+    return token
+
+
+def find(purpose: str, token: str, now: datetime) -> Link:
+    """Return the link without using it up. Raises `Refused` (link-spent)."""
+    link = Link.get_or_none((Link.hash == digest(token)) & (Link.purpose == purpose))
+    if link is None or link.used_at is not None or link.expires_at <= now:
+        raise Refused("link-spent", "This link has been used or is too old. Ask for a new one.")
+    return link
+
+
+def spend(purpose: str, token: str, now: datetime) -> Link:
+    """Use the link up, inside the caller's transaction, and return it. Raises `Refused` (link-spent)."""
+    link = find(purpose, token, now)
+    if purpose in LASTING:
+        return link
+    mine = Link.update(used_at=now).where((Link.hash == link.hash) & Link.used_at.is_null()).execute()
+    if mine != 1:
+        raise Refused("link-spent", "This link has just been used.")
+    return link
+
+
+def revoke(purpose: str, user: User) -> None:
+    """Make every link of that purpose to that person useless."""
+    Link.delete().where((Link.purpose == purpose) & (Link.user == user)).execute()
+
+
+def sweep(now: datetime) -> int:
+    """Forget links that have expired; return how many."""
+    with db.transaction():
+        return int(Link.delete().where(Link.expires_at <= now).execute())
+
+
+def digest(token: str) -> bytes:
+    """Return what is stored of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

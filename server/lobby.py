@@ -1,0 +1,228 @@
+"""Tables before the first move: opening, joining, leaving, inviting, starting."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from engine import deal, games
+from engine.base import Game
+from server import accounts, db, links, log, notify, play, throttle
+from server.errors import Refused
+from server.models import Match, Seat, User
+
+SHORTEST_PACE: Final = 3600
+LONGEST_PACE: Final = 30 * 86400
+# What the form offers; any whole number of seconds between the two above is accepted.
+PACES: Final = (3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 3 * 86400, 5 * 86400, 7 * 86400, 14 * 86400, 30 * 86400)
+MOST_OPEN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a table is opened with, as the form or program sent it."""
+
+    game: str
+    seats: int
+    pace: int
+    options: Mapping[str, str]
+    seating: str = "random"
+    autostart: bool = True
+    invited_only: bool = False
+
+
+def open_table(host: User, terms: Terms, now: datetime) -> Match:
+    """Open a table with the host in its first seat. Raises `Refused` (bad-input, unconfirmed, throttled)."""
+    _require_confirmed(host)
+    game = _check(terms)
+    throttle.count("open by", str(host.id), now)
+    with db.transaction():
+        if Match.select().where((Match.host == host) & (Match.status == "open")).count() >= MOST_OPEN:
+            raise Refused("bad-input", f"You have {MOST_OPEN} open tables already.")
+        match = Match.create(
+            game=game.kind,
+            rules=game.rules,
+            options=dict(terms.options),
+            seats=terms.seats,
+            pace=terms.pace,
+            seating=terms.seating,
+            autostart=terms.autostart,
+            invited_only=terms.invited_only,
+            host=host,
+            created_at=now,
+            secret=secrets.token_bytes(32),
+        )
+        _sit(match, host, "", now)
+    return match
+
+
+def join(match_id: int, user: User, *, now: datetime, contribution: str = "", invitation: str = "") -> Match:
+    """Take a seat; the last one starts the match if the table says so.
+
+    `invitation` is the token of an invitation, needed at a table that is for invited people only. Raises `Refused`
+    (not-open, table-full, already-seated, not-yours, unconfirmed, link-spent).
+    """
+    _require_confirmed(user)
+    with db.transaction():
+        match = log.get(match_id, hold=True)
+        _require_open(match)
+        seats = log.places(match)
+        if any(seat.owner_id == user.id for seat in seats):
+            raise Refused("already-seated", "You already sit at this table.")
+        if len(seats) >= match.seats:
+            raise Refused("table-full", "Every seat at this table is taken.")
+        if match.invited_only:
+            _require_invitation(match, invitation, now)
+        _sit(match, user, contribution, now)
+        if len(seats) + 1 == match.seats:
+            if match.autostart:
+                _start(match, now)
+            else:
+                notify.full(match, now)
+    return match
+
+
+def leave(match_id: int, user: User) -> Match:
+    """Give the seat up before the start; when the host leaves the table is closed. Raises `Refused`."""
+    with db.transaction():
+        match = log.get(match_id, hold=True)
+        _require_open(match)
+        gone = Seat.delete().where((Seat.match == match) & (Seat.owner == user)).execute()
+        if not gone:
+            raise Refused("not-yours", "You do not sit at this table.")
+        if match.host_id == user.id:
+            Match.update(status="cancelled").where(Match.id == match.id).execute()
+    return log.get(match_id)
+
+
+def start(match_id: int, by: User, now: datetime) -> Match:
+    """Start by the host's hand with whoever sits there. Raises `Refused` (not-yours, not-open, bad-input)."""
+    with db.transaction():
+        match = log.get(match_id, hold=True)
+        _require_open(match)
+        if match.host_id != by.id:
+            raise Refused("not-yours", "Only the host starts the match.")
+        _start(match, now)
+    return match
+
+
+def invitation(match_id: int, by: User, now: datetime) -> str:
+    """Return the token of a new invitation to hand on. Raises `Refused` (not-yours, not-open, throttled)."""
+    throttle.count("invite by", str(by.id), now)
+    with db.transaction():
+        match = _host_table(match_id, by)
+        return links.mint("invite", now, match=match)
+
+
+def invite(match_id: int, by: User, email: str, now: datetime) -> str:
+    """Queue an invitation to a mail address and return it. Raises `Refused`."""
+    email = accounts.clean_email(email)
+    throttle.count("invite by", str(by.id), now)
+    throttle.count("mail to", email.casefold(), now)
+    with db.transaction():
+        notify.invited(_host_table(match_id, by), email, by, now)
+    return email
+
+
+def invited_to(token: str, now: datetime) -> Match:
+    """Return the table an invitation is for. Raises `Refused` (link-spent)."""
+    return log.get(links.find("invite", token, now).match_id or 0)
+
+
+def may_see(match: Match, user: User | None, invited: bool = False) -> bool:
+    """Whether the person may see the table: those for invited people are shown to them and to who sits there."""
+    if not match.invited_only or match.status != "open" or invited:
+        return True
+    return user is not None and Seat.select().where((Seat.match == match) & (Seat.owner == user)).exists()
+
+
+def commitment(match: Match) -> str:
+    """Return the SHA-256 of the server's part of the deal, shown before anybody sits down."""
+    return deal.commitment(bytes(match.secret))
+
+
+def open_tables() -> list[Match]:
+    """Return the tables anybody may join, newest first."""
+    query = Match.select().where((Match.status == "open") & (Match.invited_only == False))  # noqa: E712
+    return list(query.order_by(Match.id.desc()).limit(100))
+
+
+def leave_all(user: User, now: datetime) -> None:
+    """Give up every seat of a person who is about to go: leave open tables, resign in running matches."""
+    held = Match.select().join(Seat).where(Seat.user == user)
+    for match in list(held.where(Match.status == "open")):
+        leave(match.id, user)
+    for match in list(held.where(Match.status == "running")):
+        play.resign(match.id, user, "web", now=now)
+
+
+def _check(terms: Terms) -> Game:
+    try:
+        game = games.game(terms.game)
+    except LookupError:
+        raise Refused("bad-input", "There is no such game here.") from None
+    if terms.seats not in game.seat_counts:
+        counts = game.seat_counts
+        raise Refused("bad-input", f"{game.title} is for {counts[0]} to {counts[-1]} players.")
+    if not SHORTEST_PACE <= terms.pace <= LONGEST_PACE:
+        raise Refused("bad-input", "The time for a move is between 1 hour and 30 days.")
+    if terms.seating not in {"random", "join"}:
+        raise Refused("bad-input", "Seats are drawn at random or given in order of joining.")
+    known = {option.name: {value for value, _ in option.choices} for option in game.options}
+    for name, value in terms.options.items():
+        if value not in known.get(name, ()):
+            raise Refused("bad-input", f"{game.title} has no rule option {name[:40]} with that value.")
+    return game
+
+
+def _require_confirmed(user: User) -> None:
+    if user.confirmed_at is None:
+        raise Refused("unconfirmed", "Please confirm your mail address first: the letter is in your mailbox.")
+
+
+def _require_open(match: Match) -> None:
+    if match.status != "open":
+        raise Refused("not-open", "This table is no longer open.")
+
+
+def _require_invitation(match: Match, token: str, now: datetime) -> None:
+    if not token:
+        raise Refused("not-yours", "This table is for invited people; ask the host for an invitation.")
+    if links.find("invite", token, now).match_id != match.id:
+        raise Refused("link-spent", "This invitation is for another table.")
+
+
+def _host_table(match_id: int, by: User) -> Match:
+    match = log.get(match_id, hold=True)
+    _require_open(match)
+    if match.host_id != by.id:
+        raise Refused("not-yours", "Only the host invites people.")
+    return match
+
+
+def _sit(match: Match, user: User, contribution: str, now: datetime) -> None:
+    words = " ".join(contribution.split())[:64] or secrets.token_hex(8)
+    Seat.create(match=match, user=user, owner=user, contribution=words, joined_at=now)
+
+
+def _start(match: Match, now: datetime) -> None:
+    """Seat the people, deal, write row 0 and tell everybody, inside the caller's transaction."""
+    seats: list[Any] = log.places(match)
+    game = log.game_of(match)
+    if len(seats) not in game.seat_counts:
+        raise Refused("bad-input", f"{game.title} needs at least {game.seat_counts[0]} players.")
+    if match.seating == "random":
+        random.SystemRandom().shuffle(seats)
+    for number, seat in enumerate(seats):
+        Seat.update(number=number).where(Seat.id == seat.id).execute()
+    match.seats = len(seats)
+    Match.update(seats=match.seats).where(Match.id == match.id).execute()
+    contributions = [seat.contribution for seat in seats]
+    setup = game.deal(deal.stream_for(bytes(match.secret), contributions), match.seats, match.options)
+    played = log.open_log(match, setup, now)
+    log.store(played)
+    notify.started(played, now)

@@ -1,0 +1,232 @@
+"""Reading and appending the log of a match: the only truth about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from engine import games, record, replay
+from engine.base import Game, Outcome, View
+from engine.replay import Position, ReplayError, Row
+from server import db
+from server.errors import Refused
+from server.models import EPOCH, MILLISECOND, LogRow, Match, Seat, User
+
+# One reminder when four fifths of the time are gone.
+REMINDER_SHARE: Final = 0.8
+
+
+@dataclass(slots=True)
+class Played:
+    """A match as its log tells it. `rows` are those after the setup row; `append` moves `position` on."""
+
+    match: Match
+    game: Game
+    setup_row: Row
+    setup: Any
+    rows: list[Row]
+    position: Position
+    last_hash: str
+
+    def view(self, viewer: int | None, position: Position | None = None) -> View:
+        """Return what the viewer may know of the present, or of an earlier, position."""
+        position = position or self.position
+        return self.game.view(position.state, viewer, position.outcome)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the match ended, or None."""
+        return self.position.outcome
+
+
+def stamp(instant: datetime) -> str:
+    """Return the instant as records write it: 2026-11-30T07:12:15.123Z."""
+    return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
+
+
+def instant(text: str | None) -> datetime:
+    """Return the aware datetime of a `stamp`."""
+    if text is None:
+        raise ValueError("a row of this server has no time")
+    return datetime.fromisoformat(text)
+
+
+def get(match_id: int, *, hold: bool = False) -> Match:
+    """Return the match; `hold` locks its row until the transaction ends. Raises `Refused` (not-found)."""
+    if not 0 < match_id < 2**31:
+        raise Refused("not-found", "There is no such match.")
+    query = Match.select().where(Match.id == match_id)
+    match = (db.locked(query) if hold else query).first()
+    if match is None:
+        raise Refused("not-found", "There is no such match.")
+    return match  # type: ignore[no-any-return]
+
+
+def places(match: Match) -> list[Seat]:
+    """Return the seats of a match: by number once it has started, before that in order of joining."""
+    found = Seat.select().where(Seat.match == match)
+    return sorted(found, key=lambda seat: seat.id if seat.number is None else seat.number)
+
+
+def open_log(match: Match, setup: Any, now: datetime) -> Played:
+    """Write row 0, the setup, and return the match as played so far: not at all."""
+    text = record.setup_text(
+        match.id, match.game, match.rules, match.options, match.seats, setup, bytes(match.secret).hex()
+    )
+    row = record.setup_row(text, stamp(now))
+    _insert(match.id, row, "", now)
+    return read(match)
+
+
+def read(match: Match, upto: int | None = None) -> Played:
+    """Replay the log, or the rows numbered up to `upto`. Raises `Refused` (damaged) if it cannot be."""
+    stored = LogRow.select().where(LogRow.match == match).order_by(LogRow.seq)
+    if upto is not None:
+        stored = stored.where(LogRow.seq <= upto)
+    entries: list[Any] = list(stored.tuples())
+    try:
+        rows = [Row(seq, seat, kind, text, stamp(at), via) for _, seq, seat, kind, text, at, via, _ in entries]
+        head = json.loads(rows[0].text)
+        game = games.game(head["game"])
+        position = replay.replay(game, head["setup"], head["seats"], head["options"], rows[1:])
+        last_hash = _chain(rows, [bytes(entry[-1]).hex() for entry in entries])
+    except (ReplayError, KeyError, IndexError, ValueError, LookupError) as fault:
+        raise Refused("damaged", f"Match {match.id} cannot be replayed, so it is frozen: {fault}") from fault
+    return Played(
+        match=match,
+        game=game,
+        setup_row=rows[0],
+        setup=head["setup"],
+        rows=rows[1:],
+        position=position,
+        last_hash=last_hash,
+    )
+
+
+def _chain(rows: Sequence[Row], hashes: Sequence[str]) -> str:
+    """Return the last hash of a log whose every row has the hash that follows from the one before."""
+    previous = ""
+    for row, stored in zip(rows, hashes, strict=True):
+        previous = record.row_hash(previous, row)
+        if previous != stored:
+            raise ReplayError(row.seq, "its hash does not follow from the row before")
+    return previous
+
+
+def raw(match: Match) -> list[LogRow]:
+    """Return the stored rows after the setup row as they are, for a match that cannot be replayed."""
+    return list(LogRow.select().where((LogRow.match == match) & (LogRow.seq > 0)).order_by(LogRow.seq))
+
+
+def append(played: Played, kind: str, seat: int, text: str, via: str, now: datetime) -> Row:
+    """Add one row inside the caller's transaction and move the position on. Raises `engine.replay.ReplayError`."""
+    row = Row(played.position.seq + 1, seat, kind, text, stamp(now), via)
+    played.position = replay.advance(played.position, row)
+    played.last_hash = _insert(played.match.id, row, played.last_hash, now)
+    played.rows.append(row)
+    return row
+
+
+def _insert(match_id: int, row: Row, previous: str, now: datetime) -> str:
+    digest = record.row_hash(previous, row)
+    LogRow.insert(
+        match=match_id,
+        seq=row.seq,
+        seat=row.seat,
+        kind=row.kind,
+        text=row.text,
+        at=now,
+        via=row.via,
+        hash=bytes.fromhex(digest),
+    ).execute()
+    return digest
+
+
+def deadline(played: Played) -> datetime | None:
+    """Return when the awaited seats run out of time: the table's pace after they were asked; None at the end."""
+    position = played.position
+    if not position.to_act:
+        return None
+    return asked_at(played) + timedelta(seconds=played.match.pace)
+
+
+def asked_at(played: Played) -> datetime:
+    """Return when the awaited seats were asked."""
+    asked = max(position_asked(played))
+    row = played.rows[asked - 1] if asked else played.setup_row
+    return instant(row.at)
+
+
+def position_asked(played: Played) -> list[int]:
+    """Return, for each awaited seat, the number of the row since which it is awaited; [0] when nobody is."""
+    position = played.position
+    return [position.asked[seat] or 0 for seat in position.to_act] or [0]
+
+
+def cached(played: Played, bots: set[int]) -> dict[str, Any]:
+    """Return the columns of `Match` that the log decides, given the seats that bots sit in."""
+    outcome, to_act = played.outcome, played.position.to_act
+    last = played.rows[-1] if played.rows else played.setup_row
+    until = deadline(played)
+    return {
+        "status": "finished" if outcome else "running",
+        "started_at": instant(played.setup_row.at),
+        "finished_at": instant(last.at) if outcome else None,
+        "length": played.position.seq,
+        "last_hash": bytes.fromhex(played.last_hash),
+        "to_act": ",".join(map(str, to_act)),
+        "asked": max(position_asked(played)),
+        "bot_acts": any(seat in bots for seat in to_act),
+        "deadline": until,
+        "reason": outcome.reason if outcome else "",
+    }
+
+
+def bot_seats(seats: Sequence[Seat]) -> set[int]:
+    """Return the numbers of the seats that bots sit in."""
+    return {number for number, seat in enumerate(seats) if seat.user.bot}
+
+
+def reminder(played: Played, until: datetime | None) -> datetime | None:
+    """Return when the one reminder is due."""
+    if until is None:
+        return None
+    since = asked_at(played)
+    moment = since + (until - since) * REMINDER_SHARE
+    return EPOCH + (moment - EPOCH) // MILLISECOND * MILLISECOND
+
+
+def store(played: Played) -> None:
+    """Bring the cached columns up to date after rows were appended, inside the caller's transaction."""
+    match, seats = played.match, places(played.match)
+    fields = cached(played, bot_seats(seats))
+    if (fields["asked"], fields["to_act"], fields["deadline"]) != (match.asked, match.to_act, match.deadline):
+        fields |= {"reminder_at": reminder(played, fields["deadline"])}
+    fields |= {"leased_until": None}
+    for name, value in fields.items():
+        setattr(match, name, value)
+    Match.update(**fields).where(Match.id == match.id).execute()
+    if played.outcome:
+        for seat in seats:
+            number = seat.number or 0
+            won = number in played.outcome.winners
+            Seat.update(score=played.outcome.scores[number], won=won).where(Seat.id == seat.id).execute()
+
+
+def game_of(match: Match) -> Game:
+    """Return the rules a match is played by. Raises `Refused` (damaged) when they are not installed."""
+    try:
+        return games.game(match.game)
+    except LookupError as fault:
+        raise Refused("damaged", f"Match {match.id} needs a game that is not installed: {match.game}.") from fault
+
+
+def own_number(match: Match, user: User | None) -> int | None:
+    """Return the number of the seat that the person sits in now, or None."""
+    if user is None:
+        return None
+    seat = Seat.get_or_none((Seat.match == match) & (Seat.user == user) & Seat.number.is_null(False))
+    return None if seat is None else seat.number

@@ -1,0 +1,281 @@
+"""Tables and their plain queries; no rules."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import peewee
+from peewee import (
+    AutoField,
+    BigIntegerField,
+    BlobField,
+    BooleanField,
+    CharField,
+    CompositeKey,
+    ForeignKeyField,
+    IntegerField,
+    SmallIntegerField,
+    TextField,
+)
+
+from server.db import database
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+class InstantField(BigIntegerField):
+    """An aware UTC datetime, stored as whole milliseconds since 1970."""
+
+    def db_value(self, value: datetime | None) -> int | None:
+        """Return the milliseconds."""
+        return None if value is None else (value - EPOCH) // MILLISECOND
+
+    def python_value(self, value: int | None) -> datetime | None:
+        """Return the datetime."""
+        return None if value is None else EPOCH + value * MILLISECOND
+
+
+class JsonField(TextField):
+    """A plain value, stored as compact JSON."""
+
+    def db_value(self, value: Any) -> str | None:
+        """Return the JSON."""
+        return None if value is None else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+    def python_value(self, value: str | None) -> Any:
+        """Return the plain value."""
+        return None if value is None else json.loads(value)
+
+
+class Model(peewee.Model):
+    """What all tables share."""
+
+    class Meta:
+        database = database
+        legacy_table_names = False
+
+
+class User(Model):
+    """A person, or a bot (then `bot` names its strength and there is no address)."""
+
+    id = AutoField()
+    name = CharField(40)
+    name_key = CharField(80, unique=True)  # case-folded, so that Ailsa and ailsa are one name
+    email = CharField(254, null=True)
+    email_key = CharField(254, null=True, unique=True)
+    confirmed_at = InstantField(null=True)
+    password = CharField(200, default="")
+    session_key = CharField(32)  # changes when every session of the person must end
+    zone = CharField(64, default="UTC")
+    language = CharField(8, default="en")
+    turn_mail = BooleanField(default=True)
+    mail_stopped = CharField(200, default="")  # why the address takes no mail, empty while it does
+    bot = CharField(16, default="")
+    created_at = InstantField()
+    deleted_at = InstantField(null=True)
+
+    @property
+    def reachable(self) -> bool:
+        """Whether mail may be sent to the person."""
+        return self.confirmed_at is not None and self.deleted_at is None and not self.mail_stopped
+
+
+class Match(Model):
+    """A match and what is remembered of it for lists; the columns after `secret` can be rebuilt from the log."""
+
+    if TYPE_CHECKING:
+        host_id: int
+
+    id = AutoField()
+    game = CharField(32)
+    rules = SmallIntegerField()
+    options = JsonField()
+    seats = SmallIntegerField()
+    pace = IntegerField()  # seconds a move
+    seating = CharField(8)  # "random" or "join"
+    autostart = BooleanField()  # starts by itself when full
+    invited_only = BooleanField()
+    host = ForeignKeyField(User, backref="hosted", index=False)
+    created_at = InstantField()
+    secret = BlobField()  # the server's 32 bytes of the fair deal; shown after the end
+
+    status = CharField(10, default="open", index=True)  # open, running, finished, cancelled
+    started_at = InstantField(null=True)
+    finished_at = InstantField(null=True)
+    length = IntegerField(default=0)  # number of the last row
+    last_hash = BlobField(null=True)
+    to_act = CharField(16, default="")  # seats awaited, ascending, like "0" or "0,2"
+    asked = IntegerField(default=0)  # number of the row since which they are awaited
+    bot_acts = BooleanField(default=False)  # whether a bot is among them
+    deadline = InstantField(null=True)
+    reminder_at = InstantField(null=True)
+    leased_until = InstantField(null=True)  # a scheduler is at work on the deadline until then
+    reason = CharField(40, default="")
+
+    class Meta:
+        indexes = (
+            (("status", "deadline"), False),
+            (("status", "reminder_at"), False),
+            (("bot_acts", "deadline"), False),
+            (("status", "finished_at", "id"), False),
+        )
+
+    @property
+    def awaited(self) -> tuple[int, ...]:
+        """The seats awaited."""
+        return tuple(int(seat) for seat in self.to_act.split(",") if seat)
+
+
+class Seat(Model):
+    """A place at a table. `number` is given when the match starts; until then people sit in order of joining."""
+
+    if TYPE_CHECKING:
+        match_id: int
+        user_id: int
+        owner_id: int
+
+    id = AutoField()
+    match = ForeignKeyField(Match, backref="places", index=False)
+    number = SmallIntegerField(null=True)
+    user = ForeignKeyField(User, backref="places")  # who sits there now
+    owner = ForeignKeyField(User, backref="owned")  # who sat there first
+    contribution = CharField(64)  # the person's part of the fair deal
+    joined_at = InstantField()
+    seen = IntegerField(default=0)  # the last row the person has seen on a page
+    visited_at = InstantField(null=True)
+    score = IntegerField(null=True)
+    won = BooleanField(default=False)
+
+    class Meta:
+        indexes = ((("match", "owner"), True), (("match", "number"), True))
+
+
+class LogRow(Model):
+    """One row of a match's log; the database itself refuses to change, delete or replace it (see migrations)."""
+
+    if TYPE_CHECKING:
+        match_id: int
+
+    match = ForeignKeyField(Match, backref="log", index=False)
+    seq = IntegerField()
+    seat = SmallIntegerField(null=True)
+    kind = CharField(10)
+    text = TextField()
+    at = InstantField()
+    via = CharField(5, null=True)
+    hash = BlobField()
+
+    class Meta:
+        table_name = "log"
+        primary_key = CompositeKey("match", "seq")
+        without_rowid = True
+
+
+class Talk(Model):
+    """A line of a match's table talk. It is not a row of the log: talking never makes a move stale."""
+
+    id = AutoField()
+    match = ForeignKeyField(Match, backref="talk")
+    user = ForeignKeyField(User, index=False)
+    text = TextField()
+    at = InstantField()
+
+
+class ClientKey(Model):
+    """What a request with a client key led to, so that the same request again is given the same answer."""
+
+    if TYPE_CHECKING:
+        match_id: int
+
+    user = ForeignKeyField(User, index=False)
+    key = CharField(64)
+    match = ForeignKeyField(Match, index=False)
+    seq = IntegerField()
+    at = InstantField(index=True)
+
+    class Meta:
+        primary_key = CompositeKey("user", "key")
+
+
+class Link(Model):
+    """A one-time link out of a mail, known here only by its SHA-256."""
+
+    if TYPE_CHECKING:
+        user_id: int | None
+        match_id: int | None
+
+    hash = BlobField(primary_key=True)
+    purpose = CharField(16)  # confirm, reset, invite, unsubscribe
+    user = ForeignKeyField(User, null=True, on_delete="CASCADE")
+    match = ForeignKeyField(Match, null=True)
+    expires_at = InstantField(index=True)
+    used_at = InstantField(null=True)
+
+
+class ReplyToken(Model):
+    """An address that takes the answer to one turn mail, known here only by the SHA-256 of its token."""
+
+    hash = BlobField(primary_key=True)
+    user = ForeignKeyField(User, on_delete="CASCADE")
+    match = ForeignKeyField(Match)
+    seat = SmallIntegerField()
+    asked = IntegerField()
+    created_at = InstantField(index=True)
+    revoked_at = InstantField(null=True)
+
+
+class Outbox(Model):
+    """A mail to be sent, queued in the transaction of its cause. `key` is unique: one cause, one mail."""
+
+    if TYPE_CHECKING:
+        user_id: int | None
+        match_id: int | None
+
+    id = AutoField()
+    key = CharField(120, unique=True)
+    kind = CharField(16)
+    user = ForeignKeyField(User, null=True, backref="mails", on_delete="CASCADE")
+    address = CharField(254)
+    match = ForeignKeyField(Match, null=True)
+    seat = SmallIntegerField(null=True)
+    asked = IntegerField(null=True)
+    facts = JsonField()  # what the words need and the log does not hold
+    message_id = CharField(64)
+    created_at = InstantField()
+    due_at = InstantField()
+    state = CharField(8, default="queued")  # queued, sent, dropped, failed
+    attempts = SmallIntegerField(default=0)
+    leased_until = InstantField(null=True)
+    lease = CharField(32, default="")  # who holds it
+    done_at = InstantField(null=True)
+    note = CharField(200, default="")  # why it was dropped, failed or put off
+
+    class Meta:
+        indexes = ((("state", "due_at"), False), (("match", "user", "id"), False))
+
+
+class Attempt(Model):
+    """How often something throttled was tried in one stretch of time."""
+
+    key = CharField(100)
+    stretch = BigIntegerField()
+    count = IntegerField()
+    expires_at = InstantField(index=True)
+
+    class Meta:
+        primary_key = CompositeKey("key", "stretch")
+
+
+class Job(Model):
+    """When each regular job last began and last succeeded."""
+
+    name = CharField(32, primary_key=True)
+    began_at = InstantField()
+    succeeded_at = InstantField(null=True)
+    fault = CharField(200, default="")
+
+
+TABLES: Final = (User, Match, Seat, LogRow, Talk, ClientKey, Link, ReplyToken, Outbox, Attempt, Job)

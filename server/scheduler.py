@@ -1,0 +1,96 @@
+"""Regular work: APScheduler only ticks, what is due is found and claimed in our own tables."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from server import bots, clock, db, deadlines, letters, links, outbox, throttle
+from server.models import ClientKey, Job
+from server.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+# A job that has not succeeded for this many ticks is late, and the readiness page says so.
+LATE_TICKS: Final = 20
+# A repeated request is recognised for this long.
+CLIENT_KEYS_KEPT: Final = timedelta(days=30)
+
+
+class Scheduler:
+    """The regular jobs of one process. Any number of processes may run one; claims keep them apart."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.channel = outbox.open_channel(settings)
+        self.write = letters.writer(settings)
+        self.ticker = BackgroundScheduler(timezone="UTC")
+        self.jobs: dict[str, Callable[[], Any]] = {
+            "deadlines": lambda: deadlines.run(clock.now),
+            "reminders": lambda: deadlines.remind(clock.now()),
+            "bots": lambda: bots.run(clock.now()),
+            "outbox": self._deliver,
+            "sweep": lambda: sweep(clock.now()),
+        }
+
+    def start(self) -> None:
+        """Begin ticking in a background thread, each job by itself."""
+        for name in self.jobs:
+            self.ticker.add_job(
+                self.run,
+                "interval",
+                args=[name],
+                seconds=3600 if name == "sweep" else self.settings.tick_seconds,
+                coalesce=True,
+                max_instances=1,
+                misfire_grace_time=None,
+            )
+        self.ticker.start()
+
+    def stop(self) -> None:
+        """End the ticking after the work in hand."""
+        self.ticker.shutdown(wait=True)
+        if self.channel:
+            self.channel.close()
+
+    def _deliver(self) -> None:
+        # Without a way out mail waits in the queue; the mail page says so.
+        if self.channel:
+            outbox.deliver_due(self.channel, self.write, clock.now)
+
+    def run(self, name: str) -> None:
+        """Do one job once and note how it went; a fault is logged and never ends the ticking."""
+        try:
+            with db.connected():
+                self._noted(name)
+        except Exception:
+            logger.exception("job %s failed", name)
+
+    def _noted(self, name: str) -> None:
+        began = clock.now()
+        try:
+            self.jobs[name]()
+        except Exception as fault:
+            note(name, began, None, f"{type(fault).__name__}: {fault}")
+            raise
+        note(name, began, clock.now(), "")
+
+
+def note(name: str, began: datetime, succeeded: datetime | None, fault: str) -> None:
+    """Store when a job began and succeeded, or its fault."""
+    with db.transaction():
+        Job.insert(name=name, began_at=began).on_conflict_ignore().execute()
+        fields = {"began_at": began, "fault": fault[:200]} | ({"succeeded_at": succeeded} if succeeded else {})
+        Job.update(**fields).where(Job.name == name).execute()
+
+
+def sweep(now: datetime) -> None:
+    """Forget what has expired."""
+    links.sweep(now)
+    throttle.sweep(now)
+    with db.transaction():
+        ClientKey.delete().where(ClientKey.at < now - CLIENT_KEYS_KEPT).execute()

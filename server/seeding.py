@@ -1,0 +1,82 @@
+"""Starter data of a newcomer's machine: demo people and matches, played through the same services as everything."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from engine import bots, deal
+from server import accounts, clock, db, lobby, log, play
+from server.models import Match, Outbox, Talk, User
+from server.settings import Settings
+
+FILE: Final = Path(__file__).parent.parent / "seeds" / "demo.json"
+STEP: Final = timedelta(hours=3)
+
+
+def hint(settings: Settings) -> str:
+    """Return how to sign in as a demo person, if this is a newcomer's machine."""
+    if not settings.development:
+        return ""
+    demo = _demo()
+    names = ", ".join(person["name"] for person in demo["people"])
+    mail = f"; mail lands in {settings.public_url}/mailbox" if settings.mailbox else ""
+    return f"\nSign in as {names} with the password {demo['password']}{mail}"
+
+
+def fill() -> bool:
+    """Make the demo people and matches unless there are people already; return whether it did."""
+    if User.select().exists():
+        return False
+    demo = _demo()
+    now = clock.now()
+    people = {person["name"]: _person(person, demo["password"], now) for person in demo["people"]}
+    for number, plan in enumerate(demo["tables"]):
+        match = _table(plan, people, now)
+        for said in demo["talk"]:
+            if said["table"] == number:
+                with db.transaction():
+                    Talk.create(match=match, user=people[said["by"]], text=said["text"], at=now)
+    with db.transaction():
+        # Of the many mails of a history that never was, only those of the present are worth sending.
+        Outbox.update(state="dropped", done_at=now, note="before the demo began").where(
+            Outbox.created_at < now - STEP
+        ).execute()
+    return True
+
+
+def _demo() -> dict[str, Any]:
+    demo: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return demo
+
+
+def _person(person: dict[str, str], password: str, now: datetime) -> User:
+    accounts.sign_up(
+        person["name"], person["email"], password, zone=person["zone"], language="en", source="seeds", now=now
+    )
+    with db.transaction():
+        User.update(confirmed_at=now).where(User.name == person["name"]).execute()
+    return accounts.by_name(person["name"])
+
+
+def _table(plan: dict[str, Any], people: dict[str, User], now: datetime) -> Match:
+    """Open, join and play one table so that its last row is of now."""
+    chance = deal.stream_for(b"demo", [plan["host"]])
+    moves = 400 if plan["moves"] == "all" else int(plan["moves"])
+    at = now - STEP * (60 if plan["moves"] == "all" else moves + 1)
+    terms = lobby.Terms(plan["game"], plan["seats"], plan["pace"], {}, "join")
+    match = lobby.open_table(people[plan["host"]], terms, at)
+    for guest in plan["guests"]:
+        lobby.join(match.id, people[guest], now=at)
+    for _ in range(moves):
+        at = min(at + STEP, now)
+        played = log.read(log.get(match.id))
+        if played.outcome:
+            break
+        seat = played.position.to_act[0]
+        place = log.places(played.match)[seat]
+        text = bots.easy(played.view(seat), chance)
+        play.submit(match.id, seat, text, played.position.asked[seat] or 0, place.user, "web", now=at)
+    return log.get(match.id)

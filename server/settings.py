@@ -1,0 +1,185 @@
+"""Settings: read once from the environment, checked, frozen."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+PREFIX: Final = "CLACHAN_"
+# A message id of ours has twenty characters, a sign and the domain, and some mail programs break longer ones than 60.
+LONGEST_DOMAIN: Final = 39
+
+
+class Known(NamedTuple):
+    """One variable: its default and what it does. docs/settings.md lists the same names and a test compares them."""
+
+    default: str
+    about: str
+
+
+KNOWN: Final[dict[str, Known]] = {
+    "DATA": Known("var", "Folder for the database file, the secret key and the local mailbox."),
+    "DATABASE": Known("", "postgresql://user:password@host/name, or sqlite:///path; empty is clachan.db in DATA."),
+    "DEVELOPMENT": Known("0", "1 on a newcomer's own machine: local mailbox page, demo people, generated secret key."),
+    "LISTEN": Known("127.0.0.1:8000", "Address and port of the web server."),
+    "MAIL_FROM": Known("clachan@localhost", "Address that mails come from; its domain is used for answers and ids."),
+    "MAIL_NAME": Known("Clachan", "Name that mails come from."),
+    "PUBLIC_URL": Known(
+        "http://127.0.0.1:8000", "Address people reach the site under; every link in a mail starts so."
+    ),
+    "SECRET_KEY": Known("", "Signs sessions, at least 32 characters; with DEVELOPMENT=1 it is generated in DATA."),
+    "SMTP_URL": Known("", "smtp:// (STARTTLS), smtps:// or smtp+plain://, with user:password@host:port; empty: none."),
+    "TICK_SECONDS": Known("5", "How often the scheduler looks for due mail, deadlines and bot turns; 1 to 60."),
+    "TRUSTED_PROXIES": Known("0", "How many reverse proxies in front set X-Forwarded-For and -Proto; 0 to 5."),
+    "WEB_THREADS": Known("8", "Threads that answer requests; 1 to 64."),
+}
+
+
+class WrongSetting(Exception):
+    """A setting cannot be used. The sentence names the variable."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{PREFIX}{name}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Smtp:
+    """Where outgoing mail is handed over. `tls` is "starttls", "implicit" or "none"."""
+
+    host: str
+    port: int
+    tls: str
+    user: str
+    password: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything the environment decides, checked."""
+
+    data: Path
+    database: str
+    development: bool
+    host: str
+    port: int
+    mail_from: str
+    mail_name: str
+    public_url: str
+    secret_key: str
+    smtp: Smtp | None
+    tick_seconds: int
+    trusted_proxies: int
+    web_threads: int
+
+    @property
+    def mail_domain(self) -> str:
+        """The domain of answers' addresses and of message ids."""
+        return self.mail_from.rpartition("@")[2]
+
+    @property
+    def mailbox(self) -> Path | None:
+        """The folder that stands in for a mail server: only in development and only without SMTP settings."""
+        return self.data / "mailbox" if self.development and self.smtp is None else None
+
+    @property
+    def secure(self) -> bool:
+        """Whether people reach the site over https."""
+        return self.public_url.startswith("https://")
+
+
+def load(environ: Mapping[str, str]) -> Settings:
+    """Read settings from an environment. Raises `WrongSetting`, also for a variable of ours that nobody knows."""
+    for name in environ:
+        if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in KNOWN:
+            raise WrongSetting(name.removeprefix(PREFIX), "there is no such setting; docs/settings.md lists them all.")
+
+    def text(name: str) -> str:
+        return environ.get(PREFIX + name, "").strip() or KNOWN[name].default
+
+    data = Path(text("DATA")).resolve()
+    development = _number("DEVELOPMENT", text("DEVELOPMENT"), 0, 1) == 1
+    host, port = _listen(text("LISTEN"))
+    if development and host not in {"127.0.0.1", "::1", "localhost"}:
+        raise WrongSetting("DEVELOPMENT", "is for loopback only, but CLACHAN_LISTEN names another address.")
+    mail_from = text("MAIL_FROM")
+    if mail_from.count("@") != 1 or not all(mail_from.split("@")) or any(mark in mail_from for mark in "<> \t\r\n,;"):
+        raise WrongSetting("MAIL_FROM", "must be one bare mail address, like clachan@example.org.")
+    if len(mail_from.rpartition("@")[2]) > LONGEST_DOMAIN:
+        raise WrongSetting("MAIL_FROM", f"its domain may have at most {LONGEST_DOMAIN} characters.")
+    return Settings(
+        data=data,
+        database=_database(text("DATABASE"), data),
+        development=development,
+        host=host,
+        port=port,
+        mail_from=mail_from,
+        mail_name=text("MAIL_NAME"),
+        public_url=_public_url(text("PUBLIC_URL")),
+        secret_key=_secret_key(text("SECRET_KEY"), data, development),
+        smtp=_smtp(text("SMTP_URL")),
+        tick_seconds=_number("TICK_SECONDS", text("TICK_SECONDS"), 1, 60),
+        trusted_proxies=_number("TRUSTED_PROXIES", text("TRUSTED_PROXIES"), 0, 5),
+        web_threads=_number("WEB_THREADS", text("WEB_THREADS"), 1, 64),
+    )
+
+
+def _number(name: str, text: str, low: int, high: int) -> int:
+    if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
+        raise WrongSetting(name, f"must be a whole number from {low} to {high}.")
+    return int(text)
+
+
+def _listen(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host:
+        raise WrongSetting("LISTEN", "must be address:port, like 127.0.0.1:8000.")
+    return host.strip("[]"), _number("LISTEN", port, 1, 65535)
+
+
+def _database(text: str, data: Path) -> str:
+    if not text:
+        return f"sqlite:///{data / 'clachan.db'}"
+    if not text.startswith(("sqlite:///", "postgresql://")):
+        raise WrongSetting("DATABASE", "must start with sqlite:/// or postgresql://.")
+    return text
+
+
+def _public_url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise WrongSetting("PUBLIC_URL", "must be an http or https address, like https://play.example.org.")
+    return text.rstrip("/")
+
+
+def _secret_key(text: str, data: Path, development: bool) -> str:
+    if text:
+        if len(text) < 32:
+            raise WrongSetting("SECRET_KEY", "must have at least 32 characters.")
+        return text
+    if not development:
+        raise WrongSetting("SECRET_KEY", "must be set, at least 32 characters (python -c 'import secrets; ...').")
+    file = data / "secret_key"
+    if not file.exists():
+        data.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        file.write_text(secrets.token_urlsafe(48))
+    return file.read_text().strip()
+
+
+def _smtp(text: str) -> Smtp | None:
+    if not text:
+        return None
+    parts = urlsplit(text)
+    kinds = {"smtp": ("starttls", 587), "smtps": ("implicit", 465), "smtp+plain": ("none", 25)}
+    try:
+        tls, usual_port = kinds[parts.scheme]
+        port = parts.port or usual_port
+    except (KeyError, ValueError):
+        raise WrongSetting("SMTP_URL", "must be like smtp://user:password@mail.example.org:587.") from None
+    if not parts.hostname:
+        raise WrongSetting("SMTP_URL", "names no host.")
+    return Smtp(parts.hostname, port, tls, unquote(parts.username or ""), unquote(parts.password or ""))

@@ -1,0 +1,27 @@
+// Small comforts; every page works without them.
+"use strict";
+
+// Preselect the browser's time zone where a form asks for one.
+for (const select of document.querySelectorAll("select[data-guess-zone]")) {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if ([...select.options].some((option) => option.value === zone)) {
+    select.value = zone;
+  }
+}
+
+// Buttons that copy a field's text, shown only where that can be done.
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    const field = document.getElementById(button.dataset.copy);
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      field.select();
+      try {
+        await navigator.clipboard.writeText(field.value);
+        button.textContent = button.dataset.done || "Copied";
+      } catch {
+        button.hidden = true; // the field is selected, so the keyboard can copy it
+      }
+    });
+  }
+}

@@ -1,0 +1,116 @@
+"""A match told in words: its log row by row, as far as the reader may know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from engine import replay
+from engine.base import View
+from engine.replay import Position, Row
+from server.log import Played, instant
+from server.models import Seat
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one row did: `sentences` in words, `touched` places of the board, `text` in notation."""
+
+    seq: int
+    seat: int | None
+    kind: str
+    text: str
+    at: datetime
+    via: str | None
+    sentences: tuple[str, ...]
+    touched: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The board as it stood after row `seq`, as one viewer may see it."""
+
+    seq: int
+    view: View
+    line: Line | None
+
+
+def names(places: Sequence[Seat]) -> list[str]:
+    """Return the display names in seat order: of those who first sat there, marked where a bot has taken over."""
+    return [f"{seat.owner.name} (bot)" if seat.user.bot and not seat.owner.bot else seat.owner.name for seat in places]
+
+
+def lines(played: Played, called: Sequence[str], viewer: int | None, after: int = 0) -> list[Line]:
+    """Tell the rows numbered above `after`, oldest first. `called` are display names in seat order."""
+    told = []
+    for row, before, now in _walk(played):
+        if row.seq > after:
+            told.append(_line(played, row, before, now, called, viewer))
+    return told
+
+
+def since_own(played: Played, seat: int) -> int:
+    """Return the number of the seat's last own move, 0 if it has made none: what happened after is news to it."""
+    return max(
+        (row.seq for row in played.rows if row.seat == seat and row.kind == "move" and row.via != "clock"), default=0
+    )
+
+
+def step(played: Played, called: Sequence[str], viewer: int | None, seq: int) -> Step | None:
+    """Return the board after row `seq` (0: the setup) as the viewer may see it, or None if there is no such row."""
+    if seq == 0:
+        start = next(_positions(played))
+        return Step(0, played.view(viewer, start), None)
+    for row, before, now in _walk(played):
+        if row.seq == seq:
+            return Step(seq, played.view(viewer, now), _line(played, row, before, now, called, viewer))
+    return None
+
+
+def marks(told: Sequence[Line]) -> tuple[str, ...]:
+    """Return the places that the lines touched, each once, in the order they were touched last."""
+    places: dict[str, None] = {}
+    for line in told:
+        for place in line.touched:
+            places.pop(place, None)
+            places[place] = None
+    return tuple(places)
+
+
+def _positions(played: Played):  # type: ignore[no-untyped-def]
+    head = played.position
+    return replay.positions(head.game, played.setup, head.state.seats, played.match.options, played.rows)
+
+
+def _walk(played: Played):  # type: ignore[no-untyped-def]
+    positions = _positions(played)
+    before = next(positions)
+    for row, now in zip(played.rows, positions, strict=True):
+        yield row, before, now
+        before = now
+
+
+def _line(played: Played, row: Row, before: Position, now: Position, called: Sequence[str], viewer: int | None) -> Line:
+    name = called[row.seat] if row.seat is not None else ""
+    touched: tuple[str, ...] = ()
+    if row.kind == "move" and row.seat is not None:
+        move = played.game.parse(before.state, row.seat, row.text)
+        phrases = played.game.words(before.state, row.seat, move, viewer)
+        sentences = [phrase.read(called) for phrase in phrases]
+        touched = played.game.touched(before.state, row.seat, move)
+        if row.via == "clock":
+            sentences.insert(0, f"The clock moved for {name}.")
+    else:
+        sentences = [_OTHERS[row.kind].format(name=name, text=row.text)]
+    if now.outcome and not before.outcome and now.outcome.reason == "resignation":
+        sentences.append(f"Nobody else is left, so {called[now.outcome.winners[0]]} wins.")
+    return Line(row.seq, row.seat, row.kind, row.text, instant(row.at), row.via, tuple(sentences), touched)
+
+
+_OTHERS = {
+    "resign": "{name} resigned.",
+    "timeout": "{name} ran out of time.",
+    "takeover": "A bot took over the seat of {name}.",
+    "undo": "{name} took back move {text}.",
+}

@@ -1,0 +1,50 @@
+"""Bounds on how often something may be tried, counted in the database so that they hold across processes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from server import db
+from server.errors import Refused
+from server.models import Attempt
+
+
+class Bound(NamedTuple):
+    """At most `tries` in each stretch of `seconds`."""
+
+    tries: int
+    seconds: int
+
+
+BOUNDS: Final = {
+    "sign-in from": Bound(40, 600),  # one network address
+    "sign-in as": Bound(12, 600),  # one account from one network address, so that its owner elsewhere is not shut out
+    "sign-up from": Bound(20, 3600),
+    "mail to": Bound(5, 3600),  # confirmations, resets and invitations to one mail address
+    "invite by": Bound(40, 86400),
+    "talk by": Bound(30, 60),
+    "open by": Bound(30, 3600),
+}
+
+
+def count(kind: str, key: str, now: datetime) -> None:
+    """Count one try. Raises `Refused` (throttled) beyond the bound."""
+    bound = BOUNDS[kind]
+    stretch = int(now.timestamp()) // bound.seconds
+    name = f"{kind} {key}"[:100]
+    with db.transaction():
+        expires = now + timedelta(seconds=bound.seconds)
+        Attempt.insert(key=name, stretch=stretch, count=0, expires_at=expires).on_conflict_ignore().execute()
+        mine = (Attempt.key == name) & (Attempt.stretch == stretch)
+        Attempt.update(count=Attempt.count + 1).where(mine).execute()
+        tries = Attempt.get(mine).count
+    if tries > bound.tries:
+        minutes = max(1, bound.seconds // 60)
+        raise Refused("throttled", f"Too many tries. Please wait {minutes} minutes and try again.")
+
+
+def sweep(now: datetime) -> int:
+    """Forget counts whose stretch is over; return how many."""
+    with db.transaction():
+        return int(Attempt.delete().where(Attempt.expires_at <= now).execute())

@@ -1,0 +1,48 @@
+"""Pages of the archive: finished matches for ever."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import flask
+
+from engine import games, record
+from server import archive, log
+from server.errors import Refused
+
+pages = flask.Blueprint("archive", __name__)
+
+
+@pages.get("/archive")
+def index() -> str:
+    """List finished matches by game, player and date."""
+    asked = {name: flask.request.args.get(name, "").strip() for name in ("game", "player", "since", "until", "after")}
+    page = archive.find(
+        game=asked["game"],
+        player=asked["player"],
+        since=_day(asked["since"]),
+        until=_day(asked["until"]),
+        after=asked["after"],
+    )
+    rows = [(match, archive.result(match, log.places(match))) for match in page.matches]
+    return flask.render_template("archive.html", rows=rows, more=page.more, asked=asked, games=games.games())
+
+
+@pages.get("/matches/<int:match_id>/record.json")
+def download(match_id: int) -> Any:
+    """Send the record of a finished match."""
+    match = log.get(match_id)
+    text = record.dump(archive.export(match))
+    name = f"{match.game}-{match.id}.json"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return flask.Response(text, mimetype="application/json", headers=headers)
+
+
+def _day(text: str) -> date | None:
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Refused("bad-input", "Write a date as year-month-day, such as 2026-11-30.") from None

@@ -1,0 +1,36 @@
+"""The front page for strangers, the turn list for people, and the rules."""
+
+from __future__ import annotations
+
+import flask
+import flask_login
+
+from engine import games
+from server import archive, home, lobby, log
+from server.errors import Refused
+from server.web.account import me
+from server.web.present import table_cards
+
+pages = flask.Blueprint("front", __name__)
+
+
+@pages.get("/")
+def index() -> str:
+    """Show a person what waits for him, a stranger what this is."""
+    if not flask_login.current_user.is_authenticated:
+        return flask.render_template("front.html", games=games.games(), tables=table_cards(lobby.open_tables()[:5]))
+    user = me()
+    ended = [(match, archive.result(match, log.places(match))) for match in home.unseen(user)]
+    return flask.render_template(
+        "home.html", entries=home.entries(user), tables=table_cards(home.tables(user)), ended=ended
+    )
+
+
+@pages.get("/rules/<kind>")
+def rules(kind: str) -> str:
+    """Show the rules of a game."""
+    try:
+        game = games.game(kind)
+    except LookupError:
+        raise Refused("not-found", "There is no such game here.") from None
+    return flask.render_template(f"games/{game.kind}/rules.html", game=game)

@@ -1,0 +1,120 @@
+"""What guards every request and response: headers, origins, targets of redirects, the one shape of an error."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import flask
+
+from server.errors import Refused
+from server.settings import Settings
+
+POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "manifest-src 'self'",
+        "worker-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+        "object-src 'none'",
+    )
+)
+
+
+def install(app: flask.Flask) -> None:
+    """Put the guards in front of and behind every view."""
+    settings: Settings = app.config["SETTINGS"]
+
+    @app.before_request
+    def same_origin() -> None:
+        if flask.request.method in {"GET", "HEAD", "OPTIONS"} or flask.request.endpoint == "account.unsubscribe":
+            return
+        origin = flask.request.headers.get("Origin")
+        own = {settings.public_url, flask.request.host_url.rstrip("/")}
+        foreign = origin is not None and origin not in {
+            f"{urlsplit(url).scheme}://{urlsplit(url).netloc}" for url in own
+        }
+        if foreign or flask.request.headers.get("Sec-Fetch-Site") == "cross-site":
+            raise Refused("forged", "This form came from another site; nothing was done.")
+
+    @app.after_request
+    def headers(response: flask.Response) -> flask.Response:
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["X-Frame-Options"] = "DENY"
+        # Some addresses hold the token of a link out of a mail; they must not travel on.
+        response.headers["Referrer-Policy"] = "same-origin" if not secret_address() else "no-referrer"
+        response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+        if flask.request.endpoint != "static":
+            response.headers.setdefault("Cache-Control", "private, no-cache")
+            response.vary.add("Cookie")
+        if settings.secure:
+            response.headers["Strict-Transport-Security"] = "max-age=31536000"
+        return response
+
+
+def secret_address() -> bool:
+    """Whether the requested address itself holds a token."""
+    return bool(flask.request.view_args and "token" in flask.request.view_args)
+
+
+def wants_json() -> bool:
+    """Whether the request prefers JSON to a page."""
+    accepted = flask.request.accept_mimetypes
+    return accepted["application/json"] > accepted["text/html"]
+
+
+def refusal(fault: Refused) -> Any:
+    """Return the page or the JSON body of a refusal."""
+    if wants_json():
+        error = {"code": fault.code, "sentence": fault.sentence, "choices": fault.choices, "since": fault.since}
+        return flask.jsonify(error=error), fault.status
+    return flask.render_template("error.html", fault=fault), fault.status
+
+
+def here() -> str:
+    """Return the address of this page as a target to come back to."""
+    return flask.request.full_path.rstrip("?") if flask.request.method == "GET" else "/"
+
+
+def safe_target(target: str | None) -> str:
+    """Return the target if it is a path of this site, else the front page.
+
+    One leading slash, then neither slash nor backslash, no backslash and no control character anywhere: browsers read
+    `//host`, `/\\host` and `http:/host` as other sites.
+    """
+    if (
+        target
+        and target.startswith("/")
+        and not target.startswith(("//", "/\\"))
+        and "\\" not in target
+        and target.isprintable()
+        and len(target) < 500
+    ):
+        return target
+    return "/"
+
+
+def field(name: str, default: str = "") -> str:
+    """Return one text field of the form."""
+    return flask.request.form.get(name, default)
+
+
+def number(text: str | None) -> int:
+    """Return a whole number from a form or address. Raises `Refused` (bad-input)."""
+    if text is None or not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise Refused("bad-input", "A number was expected.")
+    return int(text)
+
+
+def source() -> str:
+    """Return the network address of the request, as far as configured proxies are trusted."""
+    return flask.request.remote_addr or "unknown"

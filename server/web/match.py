@@ -1,0 +1,163 @@
+"""The pages of one match: the table with its board, moves, talk."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import flask
+import flask_login
+
+from server import clock, home, lobby, log, play, talk
+from server.errors import Refused
+from server.models import Match, Talk, User
+from server.web.account import me
+from server.web.guard import field, number, wants_json
+from server.web.present import match_page, replay_page, table_page
+
+pages = flask.Blueprint("match", __name__, url_prefix="/matches/<int:match_id>")
+
+
+@pages.get("")
+def show(match_id: int) -> str:
+    """Show the match. `?move=` shows what that move would do, with a button that makes it; `?from=` picks a piece."""
+    match, user = _visible(match_id)
+    if match.status in {"open", "cancelled"}:
+        return flask.render_template("tables/show.html", **table_page(match, user), invitation="")
+    try:
+        facts = match_page(match, user)
+    except Refused as fault:
+        return flask.render_template("match/damaged.html", match=match, fault=fault, rows=log.raw(match))
+    if user is not None:
+        home.visit(match, user, clock.now())
+    asked = flask.request.args.get("move", "").strip()
+    trial = _trial(match, facts, user, asked) if asked and facts["my_turn"] and user else None
+    return flask.render_template(
+        "match/show.html",
+        **facts,
+        trial=trial,
+        picked=flask.request.args.get("from", ""),
+        key=secrets.token_hex(12),
+        following=home.next_waiting(user, match) if user else None,
+    )
+
+
+@pages.get("/pulse")
+def pulse(match_id: int) -> Any:
+    """Say in a few bytes whether anything has changed: the number of the last row, of the last line of talk."""
+    match, _ = _visible(match_id)
+    last = Talk.select(Talk.id).where(Talk.match == match).order_by(Talk.id.desc()).first()
+    response = flask.jsonify(seq=match.length, status=match.status, talk=last.id if last else 0)
+    response.add_etag()
+    return response.make_conditional(flask.request)
+
+
+@pages.get("/preview")
+@flask_login.login_required
+def preview(match_id: int) -> Any:
+    """Say what a move would do: its notation, its consequences in words, the board after it. Nothing is stored."""
+    match, user = _visible(match_id)
+    seat = _seated(log.own_number(match, user))
+    asked = flask.request.args
+    trial = play.preview(match, seat, asked.get("move", ""), number(asked.get("expected")), me())
+    board = log.game_of(match).picture(trial.view, trial.touched)
+    return flask.jsonify(text=trial.text, sentences=trial.sentences, board=board)
+
+
+@pages.post("/moves")
+@flask_login.login_required
+def move(match_id: int) -> Any:
+    """Make a move; what was stored is read back from the log."""
+    match, user = _visible(match_id)
+    seat = _seated(log.own_number(match, user))
+    done = play.submit(
+        match_id,
+        seat,
+        field("move"),
+        number(field("expected")),
+        me(),
+        "web",
+        now=clock.now(),
+        key=field("key") or None,
+    )
+    return _told(match_id, done)
+
+
+@pages.post("/talk")
+@flask_login.login_required
+def say(match_id: int) -> Any:
+    """Say a line at the table, which may be a command or a move."""
+    _visible(match_id)
+    said = talk.say(
+        match_id,
+        me(),
+        field("text"),
+        expected=number(field("expected", "0")),
+        via="web",
+        now=clock.now(),
+        key=field("key") or None,
+    )
+    if said.done:
+        return _told(match_id, said.done)
+    if wants_json():
+        return flask.jsonify(kind=said.kind)
+    return flask.redirect(flask.url_for(".show", match_id=match_id, _anchor="talk"))
+
+
+@pages.post("/resign")
+@flask_login.login_required
+def resign(match_id: int) -> Any:
+    """Give the match up."""
+    play.resign(match_id, me(), "web", now=clock.now())
+    flask.flash("You have resigned.")
+    return flask.redirect(flask.url_for(".show", match_id=match_id))
+
+
+@pages.get("/replay")
+def replay(match_id: int) -> Any:
+    """Go to the last step, or the first of a finished match."""
+    match, _ = _visible(match_id)
+    step = 0 if match.status == "finished" else match.length
+    return flask.redirect(flask.url_for(".step", match_id=match_id, seq=step))
+
+
+@pages.get("/replay/<int:seq>")
+def step(match_id: int, seq: int) -> str:
+    """Show the board after one row: a link that stays."""
+    match, user = _visible(match_id)
+    facts = replay_page(match, user, seq) if match.status in {"running", "finished"} else None
+    if facts is None:
+        raise Refused("not-found", "The match has no such step.")
+    return flask.render_template("match/replay.html", **facts)
+
+
+def _visible(match_id: int) -> tuple[Match, User | None]:
+    """Return the match and who looks at it. Raises `Refused` (not-found) if he may not."""
+    match = log.get(match_id)
+    user: User | None = me() if flask_login.current_user.is_authenticated else None
+    if not lobby.may_see(match, user):
+        raise Refused("not-found", "There is no such match.")
+    return match, user
+
+
+def _seated(seat: int | None) -> int:
+    if seat is None:
+        raise Refused("not-yours", "You have no seat in this match.")
+    return seat
+
+
+def _trial(match: Match, facts: dict[str, Any], user: User, text: str) -> dict[str, Any]:
+    """Return what a move would do, or why it cannot be made, for a page without scripts."""
+    try:
+        trial = play.preview(match, facts["seat"], text, facts["expected"], user)
+    except Refused as fault:
+        return {"text": text, "fault": fault}
+    board = facts["game"].picture(trial.view, trial.touched)
+    return {"text": trial.text, "sentences": trial.sentences, "board": board, "fault": None}
+
+
+def _told(match_id: int, done: play.Done) -> Any:
+    if wants_json():
+        return flask.jsonify(match=done.match_id, seq=done.seq, text=done.text, sentences=done.sentences)
+    flask.flash(f"Your move {done.text} is made. " + " ".join(done.sentences))
+    return flask.redirect(flask.url_for(".show", match_id=match_id))

@@ -1,0 +1,52 @@
+"""Instants, spans and lists in words, for pages and mails alike."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+
+def when(instant: datetime, zone: str) -> str:
+    """Return the instant in the reader's zone with its name and offset: Tue 1 Dec 2026, 14:05 CET (UTC+1)."""
+    local = instant.astimezone(ZoneInfo(zone))
+    offset = local.utcoffset() or timedelta(0)
+    minutes = round(offset.total_seconds() / 60)
+    hours, rest = divmod(abs(minutes), 60)
+    shift = f"UTC{'-' if minutes < 0 else '+'}{hours}{f':{rest:02d}' if rest else ''}" if minutes else "UTC"
+    name = local.tzname() or ""
+    # Many zones have no name but their offset (like +07), which the bracket says better.
+    label = shift if name == "UTC" or name[:1] in "+-" else f"{name} ({shift})"
+    return f"{local:%a} {local.day} {local:%b %Y, %H:%M} {label}"
+
+
+def span(length: timedelta) -> str:
+    """Return the two largest units of a length of time, rounded down: 2 days 3 hours."""
+    seconds = max(0, int(length.total_seconds()))
+    if seconds < 60:
+        return "less than a minute"
+    parts = []
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
+    return " ".join(parts[:2])
+
+
+def pace(seconds: int) -> str:
+    """Return a table's time rule as one sentence."""
+    return (
+        f"{span(timedelta(seconds=seconds))} for each move; who runs out of time has a simple move played for him, "
+        "and after two in a row a bot takes the seat over."
+    )
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """Return the text in lines of at most 72 characters, all but the first indented."""
+    return textwrap.fill(text, 72, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence: Ailsa, Bran and Catrin."""
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1] if names else ""

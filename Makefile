@@ -11,7 +11,10 @@ run: $(VENV)/run.done
 	@exec env CLACHAN_DEVELOPMENT=1 $(BIN)/clachan serve
 
 test: $(VENV)/dev.done
-	@$(BIN)/python tests/run.py
+	@$(BIN)/pytest -q -n 2 --cov --cov-report=
+	@$(BIN)/coverage report --fail-under=90
+	@$(BIN)/coverage report --include='engine/*' --omit='engine/games/*/shapes.py' --fail-under=95 >/dev/null
+	@$(BIN)/coverage report --include='server/play.py,server/outbox.py,server/deadlines.py' --fail-under=95
 
 setup: $(VENV)/dev.done
 

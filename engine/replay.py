@@ -152,21 +152,24 @@ class _Run:
         self.seq = due
 
     def _move(self, row: Row) -> None:
-        seat, before = row.seat, self.state
-        if seat is None or seat not in before.to_act:
-            raise ReplayError(row.seq, f"It was not the turn of seat {seat}.")
+        seq, seat, _, text, _, via = row
+        before = self.state
+        were_to_act = before.to_act
+        if seat is None or seat not in were_to_act:
+            raise ReplayError(seq, f"It was not the turn of seat {seat}.")
         try:
-            after = before.apply(seat, self.game.parse(before, seat, row.text))
+            after = before.apply(seat, self.game.parse(before, seat, text))
         except MoveError as error:
-            raise ReplayError(row.seq, f"{row.text[:40]!r} is no legal move: {error}") from error
-        self.trail = (row.seq, before, self.trail)
+            raise ReplayError(seq, f"{text[:40]!r} is no legal move: {error}") from error
+        self.trail = (seq, before, self.trail)
         self.state = after
-        if row.via not in NOT_BY_THE_PERSON:
+        if via not in NOT_BY_THE_PERSON:
             self.misses[seat] = 0
-        for awaited in after.to_act:
-            if awaited == seat or awaited not in before.to_act:
-                self.asked[awaited] = row.seq
-        if not after.to_act:
+        to_act = after.to_act
+        for awaited in to_act:
+            if awaited == seat or awaited not in were_to_act:
+                self.asked[awaited] = seq
+        if not to_act:
             self.outcome = self._own_end()
 
     def _undo(self, row: Row) -> None:

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from house import House
+from house import House, house_settings
 from postgresql import Server, binaries
 
-from server import db, settings
+from server import db
 
 CHROMIUM = Path("/usr/bin/chromium")
 POSTGRES = "CLACHAN_TEST_POSTGRES"
-SECRET = "a secret key only for the tests, long enough"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -122,19 +121,15 @@ def sqlite(sqlite_template: Path, tmp_path: Path) -> Iterator[str]:
     db.database.close()
 
 
-def _settings(url: str, data: Path) -> settings.Settings:
-    return settings.load({"CLACHAN_DATA": str(data), "CLACHAN_DATABASE": url, "CLACHAN_SECRET_KEY": SECRET})
-
-
 @pytest.fixture
 def house(database: str, tmp_path: Path) -> Iterator[House]:
     """People and matches on a database of each kind."""
     with db.connected():
-        yield House(_settings(database, tmp_path))
+        yield House(house_settings(database, tmp_path))
 
 
 @pytest.fixture
 def cottage(sqlite: str, tmp_path: Path) -> Iterator[House]:
     """As `house`, on SQLite only."""
     with db.connected():
-        yield House(_settings(sqlite, tmp_path))
+        yield House(house_settings(sqlite, tmp_path))

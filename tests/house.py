@@ -5,17 +5,23 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from engine.games.clans import GAME
-from server import db, letters, lobby, log, outbox, play
+from server import db, letters, lobby, log, outbox, play, settings
 from server.channels import DeliveryError, Message
 from server.log import Played
 from server.models import Match, Outbox, User
-from server.settings import Settings
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DAY = 86400
 PEOPLE = ("Ailsa", "Bran", "Catrin", "Dugald")
+
+
+def house_settings(url: str, data: Path, **more: str) -> settings.Settings:
+    """Return the settings of a house on that database; `more` are further variables without their prefix."""
+    given = {"DATA": str(data), "DATABASE": url, "SECRET_KEY": "only for the tests, and long enough for a key", **more}
+    return settings.load({f"CLACHAN_{name}": value for name, value in given.items()})
 
 
 class Pigeonhole:
@@ -39,8 +45,8 @@ class Pigeonhole:
 class House:
     """Services around four people. `now` is the house's clock."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, chosen: settings.Settings) -> None:
+        self.settings = chosen
         self.now = START
         self.post = Pigeonhole()
         self.people = {name: self.person(name) for name in PEOPLE}

@@ -15,7 +15,7 @@ PLUG_INS = "clachan.games"
 """The entry point group in which an installed package may name a `Game` object."""
 
 
-class UnknownGame(KeyError):  # noqa: N818 - read by callers as what it is, a game nobody knows
+class UnknownGame(KeyError):
     """There is no game of this kind. `str(error)` is one sentence that names those there are."""
 
     def __str__(self) -> str:

@@ -47,6 +47,8 @@ def match_page(match: Match, user: User | None) -> dict[str, Any]:
     lines = story.lines(played, called, seat)
     since = story.since_own(played, seat) if seat is not None else max(0, match.length - 1)
     news = [line for line in lines if line.seq > since]
+    # Who has just moved sees his own move marked.
+    marks = story.marks(news[-6:] or lines[-1:])
     view = played.view(seat)
     return {
         "match": match,
@@ -58,8 +60,9 @@ def match_page(match: Match, user: User | None) -> dict[str, Any]:
         "called": called,
         "lines": lines,
         "news": news,
+        "marks": marks,
         "view": view,
-        "board": played.game.picture(view, story.marks(news[-6:])),
+        "board": played.game.picture(view, marks),
         "my_turn": seat is not None and seat in played.position.to_act,
         "expected": expected(played, seat),
         "sentence": sentence(played, called, seat),

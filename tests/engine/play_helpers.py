@@ -10,10 +10,13 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from engine import games
 from engine.deal import stream_for
 from engine.games.clans.board import EPOCH_OF_CHIP, NEIGHBOURS, TERRAIN, TERRITORIES
 from engine.games.clans.rules import Move, State, Village, huts_of
+from engine.record import RecordError, check
 
 GAME = games.game("clans")
 RECORDS = sorted((Path(__file__).parent.parent / "records").glob("clans-*.json"))
@@ -97,7 +100,7 @@ class Plainly:
         return target in BORDERS[source] and here > 0 and there > 0 and (here <= 6 or here <= there)
 
     def pairs(self) -> list[tuple[str, str]]:
-        return [(a, b) for a in TERRITORIES for b in TERRITORIES if self.legal(a, b)]
+        return [(a, b) for a in TERRITORIES for b in BORDERS[a] if self.legal(a, b)]
 
     def born(self, source: str, target: str) -> list[str]:
         full = {name for name in TERRITORIES if self.huts[name].total()} - {source}
@@ -145,3 +148,19 @@ def counted(state: State) -> dict[str, dict[str, int]]:
         for name, pile in zip(TERRITORIES, state.huts, strict=True)
         if pile
     }
+
+
+def refused(found: Any) -> RecordError:
+    with pytest.raises(RecordError) as error:
+        check(found)
+    return error.value
+
+
+def changed(name: str, *path: str | int, to: Any) -> dict[str, Any]:
+    """Return a recorded match with the value at the path changed."""
+    found = record(name)
+    place: Any = found
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = to
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from play_helpers import GAME, RECORDS, beginning, position, random_match, read
 
@@ -33,6 +33,7 @@ def reads(state: State, text: str) -> str:
         " A5 - B1 ",
         "A5 to B1",
         "a5 To b1",
+        "a5tob1",
         "a5>b1",
         "A5->B1",
         "A5=>B1",
@@ -179,6 +180,7 @@ def test_every_recorded_text_is_read_and_written_back_as_it_was(path: Path) -> N
             state = before.pop()
 
 
+@settings(max_examples=8)
 @given(st.integers(0, 10_000), st.integers(2, 4))
 def test_reading_and_writing_are_inverse_for_every_legal_move(seed: int, seats: int) -> None:
     for state, seat, _, _ in random_match(seed, seats):

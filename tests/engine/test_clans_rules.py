@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from play_helpers import GAME, RECORDS, Plainly, beginning, counted, position, random_match, read, setup
 
@@ -260,6 +260,7 @@ def test_both_choices_for_five_singles_have_a_record_in_which_they_matter() -> N
         assert any(len(village["clans"]) == (0 if choice == "all_leave" else 5) for village in villages)
 
 
+@settings(max_examples=8)
 @given(seeds, counts, singles)
 def test_random_matches_follow_the_rule_sheet_step_by_step(seed: int, seats: int, five_singles: str) -> None:
     second = Plainly(setup(seed, seats), five_singles)
@@ -296,6 +297,7 @@ def test_huts_and_chips_add_up_all_through_a_match(seed: int, seats: int, five_s
     assert outcome.scores == after.tally().scores
 
 
+@settings(max_examples=10)
 @given(seeds, counts, st.integers(0, 40))
 def test_only_legal_moves_apply(seed: int, seats: int, stop: int) -> None:
     for number, (state, seat, _, _) in enumerate(random_match(seed, seats)):

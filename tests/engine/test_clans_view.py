@@ -295,6 +295,11 @@ Players:
 """
 
 
+def test_the_picture_is_drawn_from_the_view_alone() -> None:
+    state = beginning(seats=2)
+    assert GAME.picture(GAME.view(state, 0, None), ("A5", "B1")).startswith("<svg")
+
+
 def test_own_clan_stands_in_the_text_while_it_is_secret() -> None:
     state = beginning(seats=2)
     mine = CLANS[state.table.clans[1]]

@@ -80,6 +80,24 @@ def test_an_installed_plug_in_is_found_but_replaces_nothing(monkeypatch: pytest.
     assert asked == ["clachan.games"]
 
 
+@dataclass(frozen=True)
+class Found:
+    """A module that the folder of games seems to hold."""
+
+    name: str
+    ispkg: bool
+
+
+@pytest.mark.usefixtures("fresh")
+def test_modules_and_packages_without_a_game_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = [Found("helpers", False), Found("empty", True), Found("clans", True)]
+    real = games.import_module
+    monkeypatch.setattr(games, "iter_modules", lambda path: folder)
+    monkeypatch.setattr(games, "import_module", lambda name: object() if name.endswith("empty") else real(name))
+    monkeypatch.setattr(games, "entry_points", lambda group: [])
+    assert dict(games.games()) == {"clans": GAME}
+
+
 def test_a_phrase_reads_seats_as_names_and_numbers_as_numbers() -> None:
     phrase = Phrase("{mover} moved {count} huts.", {"mover": Who(1), "count": 1})
     assert phrase.read(["Ailsa", "Bran"]) == "Bran moved 1 huts."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -274,6 +276,55 @@ def test_replaying_any_prefix_gives_the_state_met_on_the_way(seed: int, seats: i
     assert step.outcome is not None
 
 
+@dataclass(frozen=True)
+class Together:
+    """A state of a toy game: all seats say a word in any order, then a new round begins; two rounds are a match."""
+
+    to_act: tuple[int, ...] = (0, 1, 2)
+    turn: int = 1
+    seats: int = 3
+
+    def apply(self, seat: int, move: str) -> Together:
+        left = tuple(other for other in self.to_act if other != seat)
+        if left:
+            return replace(self, to_act=left)
+        return replace(self, to_act=(0, 1, 2) if self.turn < 2 else (), turn=self.turn + 1)
+
+    def outcome(self) -> Outcome | None:
+        return None if self.to_act else Outcome("all said", (1, 3, 2), (1,), None)
+
+
+class Words:
+    """The toy game, as far as replay asks it."""
+
+    def begin(self, setup: Any, seats: int, options: Any) -> Together:
+        return Together()
+
+    def parse(self, state: Together, seat: int, text: str) -> str:
+        return text
+
+
+def test_seats_that_act_together_are_asked_once_a_round() -> None:
+    position = replay.start(Words(), None, 3, {})  # type: ignore[arg-type]
+    assert position.asked == (0, 0, 0)
+    position = add(add(position, "move", 1, "aye"), "move", 0, "nay")
+    assert position.to_act == (2,)
+    assert position.asked == (0, 0, 0)
+    position = add(position, "move", 2, "aye")
+    assert position.to_act == (0, 1, 2)
+    assert position.asked == (3, 3, 3)
+    position = add(position, "move", 2, "nay")
+    back = add(position, "undo", 2, "4")
+    assert back.asked == (5, 5, 5)
+
+
+def test_the_best_of_those_still_contesting_win_a_game_that_ends_by_itself() -> None:
+    position = add(replay.start(Words(), None, 3, {}), "resign", 1)  # type: ignore[arg-type]
+    for seat in (0, 1, 2, 0, 1, 2):
+        position = add(position, "move", seat, "aye", "bot")
+    assert position.outcome == Outcome("all said", (1, 3, 2), (2,), None)
+
+
 KINDS = st.sampled_from(["move", "move", "move", "undo", "timeout", "resign", "takeover", "person", "clock"])
 
 
@@ -281,12 +332,13 @@ KINDS = st.sampled_from(["move", "move", "move", "undo", "timeout", "resign", "t
 def test_any_mixture_of_rows_replays_to_where_it_led(seed: int, seats: int, wishes: Sequence[tuple[str, int]]) -> None:
     position = begin(seed, seats)
     rows: list[Row] = []
+    blamed: list[bool] = []
     for kind, seat in wishes:
         row = _row(position, kind, seat % seats)
         try:
             after = replay.advance(position, row)
         except ReplayError as refused:
-            assert refused.seq == position.seq + 1
+            blamed.append(refused.seq == position.seq + 1)
             continue
         rows.append(row)
         assert set(after.to_act) <= set(range(seats))
@@ -294,6 +346,7 @@ def test_any_mixture_of_rows_replays_to_where_it_led(seed: int, seats: int, wish
         assert after.resigned <= after.taken_over
         assert not after.outcome or not set(after.outcome.winners) & after.resigned
         position = after
+    assert all(blamed)
     again = replay.replay(GAME, setup(seed, seats), seats, {}, rows)
     assert again == position
     assert trail_of(again) == trail_of(position)

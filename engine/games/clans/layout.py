@@ -15,7 +15,7 @@ from pathlib import Path
 from engine.games.clans.board import LABEL, NEIGHBOURS, TERRITORIES
 from engine.games.clans.curves import chance, lines, outline
 from engine.games.clans.mesh import SEA, mesh
-from engine.games.clans.room import Room, room
+from engine.games.clans.room import Room, name_place, room
 
 Point = tuple[float, float]
 Vectors = list[list[float]]
@@ -154,7 +154,9 @@ def written() -> str:
     """Return the text of `shapes.py`: the corners, and the room in each territory."""
     corners = relaxed()
     drawn = lines(corners)
-    rooms = [room(outline(face, drawn)) for face in range(len(NEIGHBOURS))]
+    outlines = [outline(face, drawn) for face in range(len(NEIGHBOURS))]
+    names = [name_place(shape) for shape in outlines]
+    rooms = [room(shape, name, names) for shape, name in zip(outlines, names, strict=True)]
     return "".join(
         (
             '"""Where the corners of the map lie and what fits where. Written by `engine.games.clans.layout`."""\n\n',

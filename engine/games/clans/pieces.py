@@ -6,7 +6,7 @@ The order of the clans in a pile is that of `CLANS`. Everything drawn here is pu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from math import hypot
 from typing import Any
 
 from engine.base import View
@@ -14,6 +14,8 @@ from engine.games.clans.board import CLANS, INDEX, TERRAIN, TERRITORIES
 from engine.games.clans.geometry import ROOMS, SHAPES, number
 from engine.games.clans.glyphs import CLAN_INKS, INK, PAPER, PREFIX
 from engine.games.clans.room import Slots
+
+Disc = tuple[float, float, float]  # the middle and the radius
 
 EPOCH_NUMERALS = ("", "I", "II", "III", "IV", "V")
 _HUT = 116.0  # the units a drawn hut takes with its outlines
@@ -42,7 +44,7 @@ def pieces(view: View, marks: Sequence[str] = ()) -> str:
             *(_outline(name) for name in TERRITORIES if name in marks),
             *(_huts(name, pile, name in villages) for name, pile in view.table["huts"].items()),
             *(_board(village) for village in villages.values()),
-            _numbers(marks),
+            _numbers(marks, _taken(view)),
             "</g>",
         )
     )
@@ -75,13 +77,16 @@ def _territory(name: str, pile: Sequence[int] | None, village: dict[str, Any] | 
 def _huts(name: str, pile: Sequence[int], in_village: bool) -> str:
     """Return one hut for each clan present, with the number of its huts if there are several."""
     present = [(clan, count) for clan, count in zip(CLANS, pile, strict=True) if count]
-    if not present:
-        return ""
-    room = ROOMS[INDEX[name]]
-    slots = (room.village if in_village else room.huts)[len(present) - 1]
+    slots = _slots(name, len(present), in_village)
     standing = sorted(zip(slots.places, present, strict=True), key=lambda one: one[0][1])
     drawn = (_hut(clan, count, place, slots) for place, (clan, count) in standing)
     return f'<g class="huts" data-territory="{name}">{"".join(drawn)}</g>'
+
+
+def _slots(name: str, clans: int, in_village: bool) -> Slots:
+    """Return where the huts of so many clans stand."""
+    room = ROOMS[INDEX[name]]
+    return (room.village if in_village else room.huts)[clans - 1]
 
 
 def _hut(clan: str, count: int, place: tuple[float, float], slots: Slots) -> str:
@@ -137,35 +142,49 @@ def _outline(name: str) -> str:
     )
 
 
-def _numbers(marks: Sequence[str]) -> str:
+def _numbers(marks: Sequence[str], taken: list[Disc]) -> str:
     """Return the numbers of the marked places; a place marked twice shows both."""
     places: dict[str, list[int]] = {}
     for n, name in enumerate(marks, 1):
         if name in INDEX:
             places.setdefault(name, []).append(n)
-    return "".join(_number(name, numbers) for name, numbers in places.items())
+    drawn = []
+    for name, numbers in places.items():
+        x, y = _free_place(name, taken)
+        taken.append((x, y, 20))
+        text = "·".join(map(str, numbers))
+        wide = 18 + 5.5 * (len(text) - 1)
+        drawn.append(
+            f'<g class="mark-number" data-territory="{name}" transform="translate({number(x)} {number(y)})">'
+            f'<rect x="{number(-wide)}" y="-18" width="{number(2 * wide)}" height="36" rx="18" fill="{INK}" '
+            f'stroke="{PAPER}" stroke-width="3.5"/><text y="9.5" font-size="29" text-anchor="middle" '
+            f'fill="{PAPER}">{text}</text></g>'
+        )
+    return "".join(drawn)
 
 
-def _number(name: str, numbers: list[int]) -> str:
-    x, y = _beside(name)
-    text = "·".join(map(str, numbers))
-    wide = 18 + 5.5 * (len(text) - 1)
-    return (
-        f'<g class="mark-number" data-territory="{name}" transform="translate({number(x)} {number(y)})">'
-        f'<rect x="{number(-wide)}" y="-18" width="{number(2 * wide)}" height="36" rx="18" fill="{INK}" '
-        f'stroke="{PAPER}" stroke-width="3.5"/><text y="9.5" font-size="29" text-anchor="middle" '
-        f'fill="{PAPER}">{text}</text></g>'
-    )
+def _taken(view: View) -> list[Disc]:
+    """Return discs over everything that a number must not hide: names, huts, boards of villages."""
+    villages = _villages(view)
+    discs: list[Disc] = [(*room.name, 13) for room in ROOMS]
+    for name, pile in view.table["huts"].items():
+        slots = _slots(name, sum(map(bool, pile)), name in villages)
+        discs += [(x, y, slots.size * 0.45) for x, y in slots.places]
+    for name in villages:
+        x, y = ROOMS[INDEX[name]].board
+        discs += [(x + dx, y - 5, 14) for dx in (-20, 0, 20)]
+    return discs
 
 
-@cache
-def _beside(name: str) -> tuple[float, float]:
-    """Return a place on the outline for a number: clear of names and boards around and of huts within."""
-    room = ROOMS[INDEX[name]]
-    boards = [(room.board[0] + dx, room.board[1] - 5) for dx in (-26, 0, 26)]
-    taken = [*(other.name for other in ROOMS), *boards, *room.huts[4].places, *room.village[4].places]
-
-    def freedom(point: tuple[float, float]) -> float:
-        return min((point[0] - x) ** 2 + (point[1] - y) ** 2 for x, y in taken) - 4 * (point[0] + point[1])
-
-    return max(SHAPES[INDEX[name]].points, key=freedom)
+def _free_place(name: str, taken: Sequence[Disc]) -> tuple[float, float]:
+    """Return where a number stands: amid an empty territory, else where it hides least, rather inside than outside."""
+    x, y = ROOMS[INDEX[name]].centre
+    near = [disc for disc in taken if abs(disc[0] - x) + abs(disc[1] - y) < 220]
+    best, found = -1000.0, (x, y)
+    for inward in (1.0, 0.4, 0.2, 0.05):
+        for a, b in SHAPES[INDEX[name]].points:
+            across, down = a + inward * (x - a), b + inward * (y - b)
+            room = min(hypot(across - dx, down - dy) - radius for dx, dy, radius in near)
+            if min(room, 20) + 4 * inward > best:
+                best, found = min(room, 20) + 4 * inward, (across, down)
+    return found

@@ -107,14 +107,19 @@ class Ground:
                     yield self.left + (column + 0.5) * GRID, self.top + (row + 0.5) * GRID
 
 
-def room(outline: Line) -> Room:
-    """Return what fits where inside a closed outline."""
+def name_place(outline: Line) -> Spot:
+    """Return where the name of a territory stands: in a niche, rather below its middle."""
+    ground = Ground(outline)
+    return _niche(ground, NAME_BOX, _centre(ground, outline), 1, ())
+
+
+def room(outline: Line, name: Spot, names: Sequence[Spot]) -> Room:
+    """Return what fits where inside a closed outline; `names` are the places of all names of the map, its own too."""
     ground = Ground(outline)
     centre = _centre(ground, outline)
-    name = _niche(ground, NAME_BOX, centre, 1)
     ground.take(_box(name, *NAME_BOX))
     huts = tuple(_slots(ground, centre, n) for n in range(1, 6))
-    board = _niche(ground, BOARD_BOX, centre, -1)
+    board = _niche(ground, BOARD_BOX, centre, -1, names)
     ground.take(_box(board, *BOARD_BOX))
     village = tuple(_slots(ground, centre, n) for n in range(1, 6))
     return Room(centre, name, board, huts, village)
@@ -139,23 +144,26 @@ def _centre(ground: Ground, outline: Line) -> Spot:
     return round(centre[0]), round(centre[1])
 
 
-def _niche(ground: Ground, size: Spot, centre: Spot, down: int) -> Spot:
-    """Return where a box fits that leaves the middle free: far from the centre, rather below (1) or above (-1) it."""
+def _niche(ground: Ground, size: Spot, centre: Spot, down: int, avoided: Sequence[Spot]) -> Spot:
+    """Return where a box fits that leaves the middle free: far from the centre, rather below (1) or above (-1) it.
+
+    It lies clear of the `avoided` places, as a village's board, which hangs over the border, has to.
+    """
+
+    def worth(spot: Spot) -> float:
+        across, below = spot[0] - centre[0], spot[1] - centre[1]
+        return sqrt(across**2 + below**2) + down * 0.8 * below - 0.5 * abs(across)
+
     margin = 5.0
     while True:
         fitting = [
-            (
-                sqrt((x - centre[0]) ** 2 + (y - centre[1]) ** 2)
-                + down * 0.8 * (y - centre[1])
-                - 0.5 * abs(x - centre[0]),
-                x,
-                y,
-            )
+            (x, y)
             for x, y in ground.spots(1)
             if ground.fits(_box((x, y), size[0] + margin, size[1] + margin))
+            and all(abs(x - a) > 46 or abs(y - 5 - b) > 23 for a, b in avoided)
         ]
         if fitting:
-            _, x, y = max(fitting)
+            x, y = max(fitting, key=worth)
             return round(x), round(y)
         margin -= 2.0
 

@@ -1,0 +1,205 @@
+"""Non-interference: two worlds that differ only in what a viewer must not know look the same to him, byte for byte.
+
+World two deals other clans to everybody but the viewer. All that is random is made the same in both, so that only the
+hash chain may differ, whose hashes hide what they cover; they are blotted out before comparing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import logging
+import random
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import flask
+import pytest
+from house import House, house_settings
+from visitor import Visitor, application
+
+from engine import bots, deal, games, record
+from server import db, letters, log
+from server.models import Outbox
+
+HASH = re.compile(r"\b[0-9a-f]{64}\b")
+RECORDS = sorted((Path(__file__).parent.parent / "records").glob("clans-[01]*.json"))
+CLANS = ("red", "blue", "green", "yellow", "black")
+
+
+class Same:
+    """Chance that is the same in every world."""
+
+    def __init__(self) -> None:
+        self.count = itertools.count()
+
+    def token_bytes(self, size: int = 32) -> bytes:
+        return hashlib.sha512(b"%d" % next(self.count)).digest()[:size]
+
+    def token_hex(self, size: int = 32) -> str:
+        return self.token_bytes(size).hex()
+
+    def token_urlsafe(self, size: int = 32) -> str:
+        return self.token_hex(size)
+
+
+def other_deals(clans: list[str], viewer: int | None, chance: random.Random) -> list[str]:
+    """Return another deal in which the viewer holds what he held and everybody else something else."""
+    while True:
+        other = chance.sample(CLANS, len(clans))
+        if all((seat == viewer) == (old == new) for seat, (old, new) in enumerate(zip(clans, other, strict=True))):
+            return other
+
+
+def addresses(app: flask.Flask, length: int, moves: list[str], expected: int) -> Iterator[str]:
+    """Yield every address a person may look at, from the map of the site itself, and the previews of some moves."""
+    with app.test_request_context():
+        for rule in app.url_map.iter_rules():
+            if "GET" not in rule.methods or rule.endpoint in {"static", "health.ready"}:
+                continue
+            steps = sorted({0, 1, length // 2, length - 1, length, length + 1})
+            for seq in steps if "seq" in rule.arguments else (0,):
+                given = {"match_id": 1, "seq": seq, "kind": "clans", "token": "x"}
+                yield app.url_map.bind("x").build(rule.endpoint, {name: given[name] for name in rule.arguments}, "GET")
+    for move in [*moves, "A1-C5", "nonsense"]:
+        yield f"/matches/1?move={move}"
+        yield f"/matches/1?from={move[:2]}"
+        yield f"/matches/1/preview?move={move}&expected={expected}"
+        yield f"/matches/1/preview?move={move}&expected=0"
+
+
+def look(visitor: Visitor, path: str) -> tuple[Any, ...]:
+    """Return all of an answer that a person can get at: status, headers, body."""
+    answer = visitor.get(path)
+    headers = sorted((name, value) for name, value in answer.headers if name not in {"Date", "Set-Cookie"})
+    return path, answer.status_code, HASH.sub("#", str(headers)), HASH.sub("#", answer.text)
+
+
+def world(
+    house: House,
+    app: flask.Flask,
+    caplog: pytest.LogCaptureFixture,
+    found: dict[str, Any],
+    clans: list[str],
+    upto: int,
+    viewer: int | None,
+) -> dict[str, Any]:
+    """Play a record up to a row with these clans, and return everything the viewer and others can get."""
+    names = found["players"]
+    match = house.started(*names, setup={**found["setup"], "clans": clans})
+    caplog.clear()
+    mails = []
+    for row in found["log"][:upto]:
+        mails += house.mail()
+        house.later(minutes=5)
+        house.move(match, row["text"])
+    mails += house.mail()
+    played = house.played(match)
+    seat = played.position.to_act[0]
+    moves = list(played.view(seat).moves)[:6] + [row["text"] for row in found["log"][upto : upto + 1]]
+    expected = played.position.asked[seat]
+    people = {"stranger": None, "member": house.people["Eimhir"]}
+    if viewer is not None:
+        people["viewer"] = house.people[names[viewer]]
+    seen: dict[str, Any] = {}
+    for who, user in people.items():
+        visitor = Visitor(app, user)
+        seen[who] = [look(visitor, path) for path in addresses(app, upto, moves, expected)]
+        if user:
+            post = {"move": "A1-C5", "expected": expected, "json": True}
+            seen[f"{who} refused"] = HASH.sub("#", visitor.post("/matches/1/moves", **post).text)
+            seen[f"{who} stale"] = HASH.sub("#", visitor.post("/matches/1/moves", **{**post, "expected": 0}).text)
+    mine = names[viewer] if viewer is not None else "nobody"
+    seen["mails"] = [
+        (m.subject, HASH.sub("#", m.text), HASH.sub("#", m.html), m.picture, m.thread)
+        for m in mails
+        if m.to_name == mine
+    ]
+    seen["logs"] = [HASH.sub("#", line.getMessage()) for line in caplog.records]
+    if viewer is not None and viewer == seat:
+        view = played.view(viewer)
+        seen["bot"] = bots.easy(view, deal.stream_for(b"same", []))
+        seen["view"] = view.as_plain()
+    return seen
+
+
+CASES = [(number, viewer) for number in range(0, len(RECORDS), 3) for viewer in (None, 0, 1)]
+
+
+@pytest.mark.parametrize(("number", "viewer"), CASES)
+def test_two_worlds_look_the_same(
+    sqlite_template: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    number: int,
+    viewer: int | None,
+) -> None:
+    found = json.loads(RECORDS[number].read_text())
+    chance = random.Random(number * 10 + (viewer or 5))
+    last = len(found["log"]) - 1
+    upto = chance.choice([last, last, chance.randrange(last)])  # often the last move, whose preview must not tell
+    caplog.set_level(logging.INFO)
+    clans = found["setup"]["clans"]
+    seen = []
+    for place, dealt in enumerate((clans, other_deals(clans, viewer, chance))):
+        same = Same()
+        for name in ("token_bytes", "token_hex", "token_urlsafe"):
+            monkeypatch.setattr(secrets, name, getattr(same, name))
+        file = tmp_path / f"{place}.db"
+        shutil.copy(sqlite_template, file)
+        db.use(f"sqlite:///{file}")
+        with db.connected():
+            house = House(house_settings(f"sqlite:///{file}", tmp_path))
+            house.people["Eimhir"] = house.person("Eimhir")
+            app = application(house, monkeypatch)
+            seen.append(world(house, app, caplog, found, dealt, upto, viewer))
+    for key in seen[0]:
+        assert seen[0][key] == seen[1][key], key
+
+
+def test_the_published_hash_does_not_let_anybody_try_out_the_deals(cottage: House) -> None:
+    match = cottage.started("Ailsa", "Bran")
+    played = cottage.played(match)
+    head = json.loads(played.setup_row.text)
+    for clans in itertools.permutations(CLANS, 2):
+        guess = {**head["setup"], "clans": list(clans)}
+        text = record.setup_text(match.id, "clans", 1, {}, 2, guess, "")
+        assert record.row_hash("", record.setup_row(text, played.setup_row.at)) != played.last_hash
+
+
+def test_no_mail_of_a_running_match_names_a_clan_but_the_readers_own(cottage: House) -> None:
+    match = cottage.started("Ailsa", "Bran", "Catrin")
+    for _ in range(12):
+        cottage.mail()
+        cottage.later(minutes=5)
+        cottage.move(match)
+    setup = cottage.played(match).setup
+    seats = {place.owner.name: place.number for place in log.places(match)}
+    for message in cottage.post.messages:
+        own = setup["clans"][seats[message.to_name]]
+        told = re.findall(r"secret clan: (\w+)", message.text)
+        assert told in ([], [own])
+
+
+def test_the_queue_holds_no_secret_and_no_token(cottage: House) -> None:
+    match = cottage.started("Ailsa", "Bran")
+    cottage.mail()
+    secret = bytes(match.secret).hex()
+    token = cottage.post.messages[0].reply_to or cottage.post.messages[1].reply_to
+    assert token
+    part = token.partition("+")[2].partition("@")[0]
+    dump = "\n".join(db.database.obj.connection().iterdump())
+    assert part not in dump
+    for mail in Outbox.select():
+        assert secret not in json.dumps(mail.facts)
+    assert letters.MARKER in next(m.text for m in cottage.post.messages if m.reply_to)
+
+
+def test_every_game_is_covered_here() -> None:
+    assert set(games.games()) == {"clans"}

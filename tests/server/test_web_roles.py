@@ -1,0 +1,121 @@
+"""Who may ask for what: every address of the site against every role. An address without an entry fails."""
+
+from __future__ import annotations
+
+import flask
+import pytest
+from house import House
+from visitor import Visitor, application
+
+from server import links
+from server.models import User
+
+ROLES = ("stranger", "member", "player", "opponent", "host")
+
+# What each role is answered, in the order of ROLES, for a running match (of Bran, who plays seat 0 and is the host of
+# it, and Ailsa) or, where the address is about tables, an open one for invited people. 200 shown, 302 done or sent on,
+# 401 sign in first, 403 not yours, 404 hidden, 409 not now, 410 link spent, 422 badly filled in.
+ANYBODY = (200,) * 5
+SIGNED_IN = (302, 200, 200, 200, 200)
+EXPECTED = {
+    ("GET", "front.index"): ANYBODY,
+    ("GET", "front.rules"): ANYBODY,
+    ("GET", "static"): ANYBODY,
+    ("GET", "health.alive"): ANYBODY,
+    ("GET", "health.ready"): (503,) * 5,  # nobody ticks here
+    ("GET", "archive.index"): ANYBODY,
+    ("GET", "archive.download"): (404,) * 5,  # the match still runs
+    ("GET", "account.sign_up"): ANYBODY,
+    ("POST", "account.sign_up_post"): (422,) * 5,
+    ("GET", "account.sent"): ANYBODY,
+    ("GET", "account.confirm"): (410,) * 5,
+    ("POST", "account.confirm_post"): (410,) * 5,
+    ("POST", "account.confirm_again"): (302,) * 5,
+    ("GET", "account.sign_in"): ANYBODY,
+    ("POST", "account.sign_in_post"): (403,) * 5,
+    ("POST", "account.sign_out"): (302,) * 5,
+    ("GET", "account.forgot"): ANYBODY,
+    ("POST", "account.forgot_post"): (422,) * 5,
+    ("GET", "account.reset"): (410,) * 5,
+    ("POST", "account.reset_post"): (422,) * 5,
+    ("GET", "account.unsubscribe_page"): (410,) * 5,
+    ("POST", "account.unsubscribe"): (410,) * 5,
+    ("GET", "account.settings"): SIGNED_IN,
+    ("POST", "account.settings_post"): (302, 422, 422, 422, 422),
+    ("POST", "account.password_post"): (302, 403, 403, 403, 403),
+    ("POST", "account.sessions_post"): (302,) * 5,
+    ("POST", "account.mail_post"): (302,) * 5,
+    ("POST", "account.delete_post"): (302, 403, 403, 403, 403),
+    ("GET", "tables.index"): ANYBODY,
+    ("GET", "tables.new"): SIGNED_IN,
+    ("POST", "tables.new_post"): (302, 422, 422, 422, 422),
+    ("GET", "tables.invited"): (410,) * 5,
+    ("POST", "tables.join"): (302, 409, 409, 409, 409),
+    ("POST", "tables.leave"): (302, 409, 409, 409, 409),
+    ("POST", "tables.start"): (302, 409, 409, 409, 409),
+    ("POST", "tables.invite"): (302, 409, 409, 409, 409),
+    ("GET", "match.show"): ANYBODY,
+    ("GET", "match.pulse"): ANYBODY,
+    ("GET", "match.preview"): (302, 403, 422, 422, 422),
+    ("POST", "match.move"): (302, 403, 422, 422, 422),
+    ("POST", "match.say"): (302, 422, 422, 422, 422),
+    ("POST", "match.resign"): (302, 403, 302, 302, 302),
+    ("GET", "match.replay"): (302,) * 5,
+    ("GET", "match.step"): ANYBODY,
+}
+ON_A_HIDDEN_TABLE = {
+    ("GET", "match.show"): (404, 404, 200, 404, 200),
+    ("GET", "match.pulse"): (404, 404, 200, 404, 200),
+    ("POST", "tables.join"): (302, 403, 409, 403, 409),
+    ("POST", "tables.leave"): (302, 403, 302, 403, 302),
+    ("POST", "tables.start"): (302, 403, 403, 403, 302),
+    ("POST", "tables.invite"): (302, 403, 403, 403, 302),
+    ("POST", "match.say"): (302, 404, 422, 404, 422),
+}
+
+
+@pytest.fixture
+def app(cottage: House, monkeypatch: pytest.MonkeyPatch) -> flask.Flask:
+    return application(cottage, monkeypatch)
+
+
+def ask(app: flask.Flask, house: House, role: str, method: str, endpoint: str, match_id: int) -> int:
+    people = {"member": "Dugald", "player": "Ailsa", "opponent": "Catrin", "host": "Bran"}
+    user = None if role == "stranger" else house.people[people[role]]
+    visitor = Visitor(app, user)
+    given = {"match_id": match_id, "seq": 0, "kind": "clans", "token": "x", "filename": "style.css"}
+    rule = next(rule for rule in app.url_map.iter_rules(endpoint))
+    with app.test_request_context():
+        path = app.url_map.bind("localhost").build(endpoint, {name: given[name] for name in rule.arguments}, method)
+    return (visitor.get(path) if method == "GET" else visitor.post(path)).status_code
+
+
+def test_every_address_has_an_entry(app: flask.Flask) -> None:
+    known = {
+        (method, rule.endpoint) for rule in app.url_map.iter_rules() for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+    assert known == set(EXPECTED)
+
+
+@pytest.mark.parametrize(("method", "endpoint"), EXPECTED, ids=lambda value: value)
+def test_roles_in_a_running_match(cottage: House, app: flask.Flask, method: str, endpoint: str) -> None:
+    answers = []
+    for role in ROLES:
+        match = cottage.started("Bran", "Ailsa", "Catrin")
+        answers.append(ask(app, cottage, role, method, endpoint, match.id))
+        for user in User.select():
+            links.revoke("confirm", user)
+    assert tuple(answers) == EXPECTED[(method, endpoint)]
+
+
+@pytest.mark.parametrize(("method", "endpoint"), ON_A_HIDDEN_TABLE, ids=lambda value: value)
+def test_roles_at_a_table_for_invited_people(cottage: House, app: flask.Flask, method: str, endpoint: str) -> None:
+    from server import lobby
+
+    answers = []
+    for role in ROLES:
+        match = cottage.table("Bran", seats=3, invited_only=True)
+        token = lobby.invitation(match.id, cottage.people["Bran"], cottage.now)
+        lobby.join(match.id, cottage.people["Ailsa"], now=cottage.now, invitation=token)
+        answers.append(ask(app, cottage, role, method, endpoint, match.id))
+    assert tuple(answers) == ON_A_HIDDEN_TABLE[(method, endpoint)]

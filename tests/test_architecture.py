@@ -1,0 +1,103 @@
+"""The arrows of docs/architecture.md, read off the imports."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SERVICES = {file.stem for file in (ROOT / "server").glob("*.py")} - {"__init__", "cli", "scheduler"}
+GROUND = {"models", "db", "clock", "settings", "errors", "wording", "raster"}
+DOORS = {"web", "cli", "scheduler"}
+
+
+def modules() -> list[Path]:
+    """Return every module of the engine and the server."""
+    return [file for room in ("engine", "server") for file in sorted((ROOT / room).rglob("*.py"))]
+
+
+def imports(file: Path) -> set[str]:
+    """Return the dotted names a module imports, those under TYPE_CHECKING left out."""
+    found = set()
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    hidden = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in hidden:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def tops(names: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_arrows_point_one_way(file: Path) -> None:
+    names, room = imports(file), file.relative_to(ROOT).parts
+    if room[0] == "engine":
+        strangers = tops(names) - set(sys.stdlib_module_names) - {"engine"}
+        assert not strangers, f"the engine uses the standard library only, not {strangers}"
+        assert not tops(names) & {"random", "time", "socket", "os", "secrets"} or file.stem == "selfplay"
+    if room[:2] == ("engine", "games") and len(room) > 3:
+        others = {name for name in names if name.startswith("engine.games.")} - {
+            name for name in names if name.startswith(f"engine.games.{room[2]}")
+        }
+        assert not others, "a game knows no other game"
+    if room[0] == "server" and len(room) == 2 and file.stem in SERVICES:
+        assert not tops(names) & {"flask", "flask_login", "flask_wtf", "werkzeug", "apscheduler"}
+        assert not {name for name in names for door in DOORS if name.startswith(f"server.{door}")}
+        if file.stem in GROUND:
+            assert not {name for name in names if name.startswith("server.") and name.split(".")[1] not in GROUND}
+        if file.stem != "outbox":
+            assert not tops(names) & {"smtplib", "socket", "urllib.request"}
+            allowed = {"server.channels.Message", "server.channels.Channel", "server.channels.DeliveryError"}
+            assert not {name for name in names if name.startswith("server.channels")} - allowed
+    if room[:2] == ("server", "channels"):
+        assert not {name for name in names if name.startswith("server.") and not name.startswith("server.channels")}
+    if room[0] == "server" and file.stem not in {"db", "models"} and "migrations" not in room:
+        assert not tops(names) & {"peewee", "playhouse"}
+
+
+def test_only_the_edges_ask_the_clock() -> None:
+    askers = {file.stem for file in modules() if "clock.now(" in file.read_text() or "clock.now," in file.read_text()}
+    edges = {file.stem for file in (ROOT / "server" / "web").glob("*.py")} | {"scheduler", "cli", "seeding"}
+    assert askers <= edges
+    for file in modules():
+        if file.stem != "clock":
+            assert "datetime.now" not in file.read_text(), file
+
+
+def test_every_public_name_is_described() -> None:
+    bare = []
+    for file in modules():
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        if not ast.get_docstring(tree) and file.read_text().strip():
+            bare.append(str(file))
+        for node in tree.body:
+            members = node.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_") else []
+            for thing in (node, *members):
+                named = isinstance(thing, ast.FunctionDef | ast.ClassDef) and not thing.name.startswith("_")
+                if named and thing.name != "Meta" and not ast.get_docstring(thing):
+                    bare.append(f"{file}:{thing.lineno} {thing.name}")
+    assert not bare
+
+
+def test_a_file_fits_in_a_head() -> None:
+    long = {
+        str(file.relative_to(ROOT)): count
+        for file in modules()
+        if file.stem != "shapes" and (count := len(file.read_text().splitlines())) > 420
+    }
+    assert not long

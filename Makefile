@@ -45,3 +45,6 @@ lock: $(VENV)/dev.done
 		pyproject.toml --output-file requirements/run.txt
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--extra dev --constraint requirements/run.txt pyproject.toml --output-file requirements/dev.txt
+
+screenshots: $(VENV)/dev.done
+	@$(BIN)/python tools/screenshots.py

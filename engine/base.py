@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 Plain = Any  # dict, list, str, int, bool or None, all the way down
 Names = Sequence[str]  # display names in seat order
+Layer = Literal["whole", "ground", "pieces"]  # of a picture
 
 
 class MoveError(Exception):
@@ -240,6 +241,10 @@ class Game(Protocol):
         """Draw the whole view as plain text, at most 76 columns, no line beginning with `>` or `From `."""
         ...
 
-    def picture(self, view: View, marks: Sequence[str] = ()) -> str:
-        """Draw the view as one SVG document without outside references; `marks` are touched places, in order."""
+    def picture(self, view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
+        """Draw the view as one SVG document without outside references; `marks` are touched places, in order.
+
+        A `layer` is a document of the same size: the ground is the same for every view of as many seats, and with the
+        pieces laid over it gives the whole.
+        """
         ...

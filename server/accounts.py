@@ -13,10 +13,14 @@ import argon2
 
 from server import db, links, outbox, throttle
 from server.errors import Refused
-from server.models import User
+from server.models import ReplyToken, User
 
 LANGUAGES: Final = ("en",)
-NAME: Final = re.compile(r"[^\W_](?:[\w .'’-]{0,28}[\w.])?")
+# The letters shut out are those that show as nothing.
+NAME: Final = re.compile("(?!.*[\u115f\u1160\u3164\uffa0])" + r"[^\W_](?:[\w .'’-]{0,28}[\w.])?")
+LONGEST_KEY: Final = 80
+# First words of names that the house gives itself.
+OURS: Final = re.compile(r"(?:bot|former player)\b")
 EMAIL: Final = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*")
 SHORTEST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 200
@@ -37,25 +41,31 @@ def sign_up(name: str, email: str, password: str, *, zone: str, language: str, s
     zone, language = clean_zone(zone), clean_language(language)
     throttle.count("sign-up from", source, now)
     hashed = _hasher.hash(password)
-    with db.transaction():
-        holder = User.get_or_none(User.email_key == email.casefold())
-        if holder is not None:
-            outbox.queue("known", now=now, user=holder, key=f"known {holder.id} {now:%Y%m%d%H}")
-            return
-        if User.select().where(User.name_key == name_key(name)).exists():
-            raise Refused("bad-input", f"The name {name} is taken. Choose another one.")
-        user = User.create(
-            name=name,
-            name_key=name_key(name),
-            email=email,
-            email_key=email.casefold(),
-            password=hashed,
-            session_key=secrets.token_hex(16),
-            zone=zone,
-            language=language,
-            created_at=now,
-        )
-        outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id} {secrets.token_hex(4)}")
+    taken = Refused("bad-input", f"The name {name} is taken. Choose another one.")
+    try:
+        with db.transaction():
+            # Before the address, or a taken name would show whether an address has an account.
+            if User.select().where(User.name_key == name_key(name)).exists():
+                raise taken
+            holder = User.get_or_none(User.email_key == email.casefold())
+            if holder is not None:
+                outbox.queue("known", now=now, user=holder, key=f"known {holder.id} {now:%Y%m%d%H}")
+                return
+            user = User.create(
+                name=name,
+                name_key=name_key(name),
+                email=email,
+                email_key=email.casefold(),
+                password=hashed,
+                session_key=secrets.token_hex(16),
+                zone=zone,
+                language=language,
+                created_at=now,
+            )
+            outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id} {secrets.token_hex(4)}")
+    except db.Duplicate:
+        # Another request for the name or the address was quicker by a moment.
+        raise taken from None
 
 
 def confirm_again(user: User, now: datetime) -> None:
@@ -152,6 +162,7 @@ def forget(user: User, now: datetime) -> None:
     with db.transaction():
         for purpose in links.LIFETIMES:
             links.revoke(purpose, user)
+        ReplyToken.delete().where(ReplyToken.user == user).execute()
         outbox.withdraw(user, now)
         User.update(
             name=f"Former player {user.id}",
@@ -176,22 +187,25 @@ def by_name(name: str) -> User:
 
 def bot(now: datetime) -> User:
     """Return the user that stands for the house's bot; the caller holds a transaction."""
-    user = User.get_or_none(User.bot == "easy")
+    user: User | None = User.get_or_none(User.bot == "easy")
     if user is None:
-        # The key begins with a sign no person's name can have.
-        user = User.create(name="Bot", name_key="*bot", session_key="", bot="easy", created_at=now, turn_mail=False)
+        # The key begins with a sign no person's name can have. Two may ask for the first time at once.
+        User.insert(
+            name="Bot", name_key="*bot", session_key="", bot="easy", created_at=now, turn_mail=False
+        ).on_conflict_ignore().execute()
+        user = User.get(User.bot == "easy")
     return user
 
 
 def name_key(name: str) -> str:
     """Return the form in which two names that look alike to a reader of case are equal."""
-    return unicodedata.normalize("NFKC", name).casefold().strip()
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def clean_name(text: str) -> str:
     """Return the name as it will be shown. Raises `Refused` (bad-input)."""
     name = " ".join(unicodedata.normalize("NFC", text).split())
-    if not NAME.fullmatch(name) or len(name) > 30 or name_key(name).startswith(("former player", "bot")):
+    if not NAME.fullmatch(name) or len(name_key(name)) > LONGEST_KEY or OURS.match(name_key(name)):
         raise Refused(
             "bad-input",
             "A name has 1 to 30 letters, digits, spaces or . ' -, begins with a letter or digit, is no bot.",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
 from engine import record
-from server import log, story
+from server import accounts, log, story
 from server.errors import Refused
-from server.models import Match, Seat, User
+from server.models import EPOCH, MILLISECOND, Match, Seat, User
 
 PAGE: Final = 25
 
@@ -34,18 +35,18 @@ def find(
     if game:
         query = query.where(Match.game == game)
     if player:
-        who = User.select(User.id).where(User.name_key == player.strip().casefold())
+        who = User.select(User.id).where(User.name_key == accounts.name_key(player))
         query = query.where(Match.id.in_(Seat.select(Seat.match).where(Seat.owner.in_(who))))
     if since:
-        query = query.where(Match.finished_at >= _midnight(since))
+        query = query.where(Match.finished_at >= datetime.combine(since, time.min, UTC))
     if until:
-        query = query.where(Match.finished_at < _midnight(until) + timedelta(days=1))
+        query = query.where(Match.finished_at <= datetime.combine(until, time.max, UTC))
     if after:
         end, number = _mark(after)
         query = query.where((Match.finished_at < end) | ((Match.finished_at == end) & (Match.id < number)))
     found = list(query.order_by(Match.finished_at.desc(), Match.id.desc()).limit(PAGE + 1))
     last = found[PAGE - 1] if len(found) > PAGE else None
-    more = f"{int((last.finished_at - _EPOCH) / _MS)}-{last.id}" if last else ""
+    more = f"{(last.finished_at - EPOCH) // MILLISECOND}-{last.id}" if last else ""
     return Page(tuple(found[:PAGE]), more)
 
 
@@ -81,16 +82,12 @@ def result(match: Match, seats: Sequence[Seat]) -> str:
     return ", ".join(f"{name} {seat.score}" for name, seat in order)
 
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MS: Final = timedelta(milliseconds=1)
-
-
-def _midnight(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+# Milliseconds and a number, neither larger than the database's.
+_MARK: Final = re.compile("([0-9]{1,14})-([0-9]{1,9})")
 
 
 def _mark(text: str) -> tuple[datetime, int]:
-    end, _, number = text.partition("-")
-    if not (end.isascii() and end.isdigit() and number.isascii() and number.isdigit() and len(text) < 30):
+    mark = _MARK.fullmatch(text)
+    if not mark:
         raise Refused("bad-input", "This page of the archive does not exist.")
-    return _EPOCH + int(end) * _MS, int(number)
+    return EPOCH + int(mark[1]) * MILLISECOND, int(mark[2])

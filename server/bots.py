@@ -24,6 +24,8 @@ def run(now: datetime, limit: int = 50) -> int:
         except Refused as fault:
             # Another scheduler was quicker, or the match is damaged; the clock is there for the rest.
             logger.info("no bot move in match %s: %s", match.id, fault.sentence)
+        except Exception:
+            logger.exception("no bot move in match %s", match.id)
     return made
 
 

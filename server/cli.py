@@ -8,6 +8,7 @@ import random
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -19,6 +20,9 @@ from engine import games, record, selfplay
 from server import create_app, db, log, play, seeding, settings
 from server.errors import Refused
 from server.scheduler import Scheduler
+
+# How many seconds requests in hand are given when the server is told to stop.
+PATIENCE = 10
 
 
 @click.group()
@@ -64,18 +68,37 @@ def serve(chosen: settings.Settings) -> None:
     scheduler = Scheduler(chosen)
     scheduler.start()
 
-    def leave(_number: int, _frame: Any) -> None:
-        # Closing from a thread lets requests in hand finish; the handler itself must return at once.
-        threading.Thread(target=server.close).start()
-
-    signal.signal(signal.SIGTERM, leave)
-    signal.signal(signal.SIGINT, leave)
+    leave_gracefully(server)
     click.echo(f"Clachan is at {chosen.public_url}" + seeding.hint(chosen))
     try:
         server.run()
     finally:
         scheduler.stop()
         click.echo("Clachan has stopped.")
+
+
+def leave_gracefully(server: Any) -> None:
+    """On SIGTERM or SIGINT take no new connection, let the requests in hand be answered, then end the server's loop."""
+    answered = threading.Event()
+
+    def drain() -> None:
+        server.accepting = False
+        for _ in range(PATIENCE * 10):
+            if not any(
+                channel.requests or channel.total_outbufs_len for channel in list(server.active_channels.values())
+            ):
+                break
+            time.sleep(0.1)
+        answered.set()
+        signal.raise_signal(signal.SIGTERM)
+
+    def leave(_number: int, _frame: Any) -> None:
+        if answered.is_set():
+            raise SystemExit
+        threading.Thread(target=drain, daemon=True).start()
+
+    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGINT, leave)
 
 
 @main.group("db")
@@ -180,3 +203,7 @@ def self_play(kind: str, seats: int, count: int, seed: int, out: Path) -> None:
         played = selfplay.play(game, seats, chance, {})
         (out / f"{kind}-{number:04d}.json").write_text(record.dump(played), encoding="utf-8")
     click.echo(f"{count} records of {game.title} are in {out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -95,6 +95,11 @@ def locked(query: Any, *, skip: bool = False) -> Any:
     return query.for_update("FOR UPDATE SKIP LOCKED" if skip else "FOR UPDATE")
 
 
+def storable(text: str) -> str:
+    """Return the text without what no database of ours holds: NUL, and halves of a surrogate pair."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode()
+
+
 def migrate() -> list[str]:
     """Bring the schema up to date, each migration whole or not at all; return the names of those applied."""
     with connected():
@@ -111,6 +116,11 @@ def require_current() -> None:
 
 def _runner() -> Runner:
     return Runner(database.obj, str(MIGRATIONS))
+
+
+def lower(column: Any) -> Any:
+    """Return the expression of a text column in lower case."""
+    return peewee.fn.LOWER(column)
 
 
 def count_all() -> Any:

@@ -27,6 +27,8 @@ def run(now: Callable[[], datetime], limit: int = 100) -> int:
             except Refused as fault:
                 # A damaged match stays leased until the lease ends: it never blocks the others.
                 logger.warning("match %s cannot be timed out: %s", match.id, fault.sentence)
+            except Exception:
+                logger.exception("match %s cannot be timed out", match.id)
     return moved
 
 
@@ -51,7 +53,9 @@ def claim(match: Match, now: datetime) -> bool:
 
 def remind(now: datetime, limit: int = 200) -> int:
     """Queue the reminders that are due; return for how many matches."""
-    due_now = Match.select().where((Match.status == "running") & (Match.reminder_at <= now)).limit(limit)
+    # Whoever is out of time already, after an outage say, is not told that he still has some.
+    in_time = (Match.status == "running") & (Match.reminder_at <= now) & (Match.deadline > now)
+    due_now = Match.select().where(in_time).order_by(Match.reminder_at).limit(limit)
     count = 0
     for match in list(due_now):
         with db.transaction():

@@ -34,14 +34,12 @@ def entries(user: User) -> list[Entry]:
 
 def waiting(user: User) -> int:
     """Return in how many matches the person is awaited."""
-    query = Seat.select(Seat.number, Match.to_act).join(Match).where((Seat.user == user) & (Match.status == "running"))
-    return sum(1 for seat in query if seat.number in seat.match.awaited)
+    return len(_awaiting(user))
 
 
 def next_waiting(user: User, after: Match) -> Match | None:
     """Return the match to go to from another: the next on the list where the person is awaited, around the end."""
-    turns = [entry.match for entry in entries(user) if entry.my_turn]
-    others = [match for match in turns if match.id != after.id]
+    others = [match for match in _awaiting(user) if match.id != after.id]
     later = [match for match in others if _place(match) > _place(after)]
     return next(iter(later or others), None)
 
@@ -64,9 +62,16 @@ def unseen(user: User) -> list[Match]:
 def visit(match: Match, user: User, now: datetime) -> None:
     """Note that the person has looked at the match as it stands."""
     with db.transaction():
-        Seat.update(seen=match.length, visited_at=now).where(
-            (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
-        ).execute()
+        mine = (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
+        Seat.update(visited_at=now).where(mine).execute()
+        # A page that was asked for earlier may come later.
+        Seat.update(seen=match.length).where(mine & (Seat.seen < match.length)).execute()
+
+
+def _awaiting(user: User) -> list[Match]:
+    """Return the running matches in which the person is awaited, by the time left; from the columns, without replay."""
+    query = Seat.select(Seat, Match).join(Match).where((Seat.user == user) & (Match.status == "running"))
+    return [seat.match for seat in query.order_by(Match.deadline, Match.id) if seat.number in seat.match.awaited]
 
 
 def _entry(match: Match, user: User) -> Entry:
@@ -81,7 +86,7 @@ def _entry(match: Match, user: User) -> Entry:
         title=match.game if fault else log.game_of(match).title,
         seats=tuple(seats),
         mine=mine,
-        my_turn=mine.number in match.awaited and not fault,
+        my_turn=mine.number in match.awaited,
         unread=max(0, match.length - mine.seen),
         last=last,
         fault=fault,

@@ -15,7 +15,8 @@ import css_inline
 import jinja2
 
 from server import db, links, log, outbox, raster, story, wording
-from server.channels import Message
+from server.channels import DeliveryError, Message
+from server.errors import Refused
 from server.log import Played
 from server.models import Match, Outbox, ReplyToken, Seat, User
 from server.settings import Settings
@@ -34,8 +35,11 @@ def writer(settings: Settings) -> outbox.Writer:
     """Return the function that writes queued mails for `outbox.deliver_due`."""
 
     def write(mail: Outbox, now: datetime) -> Message | str:
-        stale = untrue(mail, now)
-        return stale or _message(settings, mail, now)
+        try:
+            return untrue(mail, now) or _message(settings, mail, now)
+        except Refused as fault:
+            # A frozen match may be mended; its mail waits like one that a server put off.
+            raise DeliveryError(fault.sentence) from fault
 
     return write
 
@@ -57,6 +61,8 @@ def untrue(mail: Outbox, now: datetime) -> str:
             return "turn mails were switched off"
     if match is not None and mail.kind in {"invite", "full"} and match.status != "open":
         return "the table is no longer open"
+    if match is not None and mail.kind == "full" and len(log.places(match)) < match.seats:
+        return "a seat is free again"
     if user is not None and mail.kind == "confirm" and user.confirmed_at:
         return "the address is confirmed already"
     return ""
@@ -77,7 +83,7 @@ def _message(settings: Settings, mail: Outbox, now: datetime) -> Message:
     if mail.match is not None and mail.user is not None and mail.kind in MATCH_KINDS:
         played = log.read(mail.match)
         facts |= _match_facts(settings, mail, mail.user, played, now)
-        picture = raster.png(played.game.picture(facts["view"], facts["marks"]), PICTURE_WIDTH)
+        picture = _picture(played, facts)
         alt = f"The board of {facts['match_name']}"
         if mail.kind in {"turn", "reminder"}:
             reply_to = f"move+{_reply_token(mail, now)}@{settings.mail_domain}"
@@ -118,6 +124,11 @@ _SUBJECTS: Final = dict.fromkeys(MATCH_KINDS, "{match_name}: {players}") | {
     "full": "{match_name}: every seat is taken",
     "summary": "Your matches",
 }
+
+
+def _picture(played: Played, facts: Mapping[str, Any]) -> bytes:
+    draw, view = played.game.picture, facts["view"]
+    return raster.board(draw(view, (), "ground"), draw(view, facts["marks"], "pieces"), PICTURE_WIDTH)
 
 
 def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, now: datetime) -> dict[str, Any]:

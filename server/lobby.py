@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -14,6 +16,8 @@ from engine.base import Game
 from server import accounts, db, links, log, notify, play, throttle
 from server.errors import Refused
 from server.models import Match, Seat, User
+
+logger = logging.getLogger(__name__)
 
 SHORTEST_PACE: Final = 3600
 LONGEST_PACE: Final = 30 * 86400
@@ -155,9 +159,14 @@ def leave_all(user: User, now: datetime) -> None:
     """Give up every seat of a person who is about to go: leave open tables, resign in running matches."""
     held = Match.select().join(Seat).where(Seat.user == user)
     for match in list(held.where(Match.status == "open")):
-        leave(match.id, user)
+        # It may have begun just now: then it is among the running ones.
+        with suppress(Refused):
+            leave(match.id, user)
     for match in list(held.where(Match.status == "running")):
-        play.resign(match.id, user, "web", now=now)
+        try:
+            play.resign(match.id, user, "web", now=now)
+        except Refused as fault:
+            logger.warning("match %s cannot be resigned: %s", match.id, fault.sentence)
 
 
 def _check(terms: Terms) -> Game:
@@ -205,7 +214,7 @@ def _host_table(match_id: int, by: User) -> Match:
 
 
 def _sit(match: Match, user: User, contribution: str, now: datetime) -> None:
-    words = " ".join(contribution.split())[:64] or secrets.token_hex(8)
+    words = " ".join(db.storable(contribution).split())[:64] or secrets.token_hex(8)
     Seat.create(match=match, user=user, owner=user, contribution=words, joined_at=now)
 
 

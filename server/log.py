@@ -67,7 +67,9 @@ def get(match_id: int, *, hold: bool = False) -> Match:
 
 def places(match: Match) -> list[Seat]:
     """Return the seats of a match: by number once it has started, before that in order of joining."""
-    found = Seat.select().where(Seat.match == match)
+    owner = User.alias()
+    with_people = Seat.select(Seat, User, owner).join(User, on=Seat.user).switch(Seat).join(owner, on=Seat.owner)
+    found = with_people.where(Seat.match == match)
     return sorted(found, key=lambda seat: seat.id if seat.number is None else seat.number)
 
 
@@ -93,7 +95,7 @@ def read(match: Match, upto: int | None = None) -> Played:
         game = games.game(head["game"])
         position = replay.replay(game, head["setup"], head["seats"], head["options"], rows[1:])
         last_hash = _chain(rows, [bytes(entry[-1]).hex() for entry in entries])
-    except (ReplayError, KeyError, IndexError, ValueError, LookupError) as fault:
+    except (ReplayError, KeyError, IndexError, TypeError, ValueError, LookupError) as fault:
         raise Refused("damaged", f"Match {match.id} cannot be replayed, so it is frozen: {fault}") from fault
     return Played(
         match=match,

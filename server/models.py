@@ -12,18 +12,32 @@ from peewee import (
     BigIntegerField,
     BlobField,
     BooleanField,
-    CharField,
     CompositeKey,
     ForeignKeyField,
     IntegerField,
     SmallIntegerField,
-    TextField,
 )
 
-from server.db import database
+from server.db import database, storable
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+class CharField(peewee.CharField):
+    """A short text. What strangers send is made storable here, in every row and every search."""
+
+    def adapt(self, value: Any) -> str:
+        """Return the text as it can be stored."""
+        return storable(super().adapt(value))
+
+
+class TextField(peewee.TextField):
+    """A text of any length, made storable."""
+
+    def adapt(self, value: Any) -> str:
+        """Return the text as it can be stored."""
+        return storable(super().adapt(value))
 
 
 class InstantField(BigIntegerField):

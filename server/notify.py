@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from engine.replay import Row
-from server import outbox
+from server import links, outbox
 from server.log import Played, places
 from server.models import Match, Seat, User
 
@@ -58,12 +58,12 @@ def reminder(match: Match, seat: Seat, now: datetime) -> None:
 def full(match: Match, now: datetime) -> None:
     """Tell the host that every seat is taken and the match waits for a start by hand."""
     if match.host.reachable:
-        outbox.queue("full", key=f"full {match.id} {match.id}", now=now, user=match.host, match=match)
+        outbox.queue("full", key=f"full {match.id} {now.timestamp():.0f}", now=now, user=match.host, match=match)
 
 
 def invited(match: Match, address: str, by: User, now: datetime) -> None:
     """Queue an invitation to a mail address, once a day for each table."""
-    key = f"invite {match.id} {now:%Y%m%d} {address.casefold()}"[:120]
+    key = f"invite {match.id} {now:%Y%m%d} {links.digest(address.casefold()).hex()}"
     outbox.queue("invite", key=key, now=now, address=address, match=match, facts={"by": by.id})
 
 

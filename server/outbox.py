@@ -24,6 +24,11 @@ ALARM_PAUSE: Final = timedelta(minutes=15)
 FLOOD: Final = 4
 FLOOD_AGE: Final = timedelta(hours=1)
 FOLDED: Final = ("turn", "reminder", "notice", "start", "end")
+# Notes of mails in hand and of those put off. A mail that may have arrived is sent once more and never again.
+SENDING: Final = "being sent"
+RESENDING: Final = "being sent once more, though it may have arrived"
+DOUBT: Final = "may have arrived: "
+ALARM: Final = "nothing is sent: "
 
 Writer = Callable[[Outbox, datetime], Message | str]
 
@@ -69,10 +74,13 @@ def queue(
 
 
 def withdraw(user: User, now: datetime) -> None:
-    """Drop whatever is still queued for the person, inside the caller's transaction."""
+    """Drop what is still queued for the person, and forget the address, inside the caller's transaction."""
+    # Invitations went to the address alone, in whatever case.
+    theirs = (Outbox.user == user) | (db.lower(Outbox.address) == user.email_key)
     Outbox.update(state="dropped", done_at=now, note="the account was deleted").where(
-        (Outbox.user == user) & (Outbox.state == "queued")
+        theirs & (Outbox.state == "queued")
     ).execute()
+    Outbox.update(address="").where(theirs).execute()
 
 
 def try_again(user: User, now: datetime) -> None:
@@ -98,8 +106,10 @@ def deliver_due(channel: Channel, write: Writer, now: Callable[[], datetime], li
     """Send what is due, oldest first, and return how many mails left.
 
     `write` makes the message, or says in a few words why the mail is no longer true. A mail that fails is put off or
-    given up by itself and never holds up the others.
+    given up by itself and never holds up the others. After a fault of our own nothing is tried for a while.
     """
+    if _stands_still(now()):
+        return 0
     fold(now())
     sent = 0
     for _ in range(limit):
@@ -130,18 +140,19 @@ def _claim(now: datetime) -> Outbox | None:
     lease = secrets.token_hex(8)
     free = Outbox.leased_until.is_null() | (Outbox.leased_until <= now)
     due = (Outbox.state == "queued") & (Outbox.due_at <= now) & free
-    # Two tries that ended without a word: the process died in them, and either may have delivered the mail.
-    cut_off = due & (Outbox.attempts > 1) & (Outbox.note == "")
     with db.transaction():
+        # A process died in the second try as well, or in the one after an unknown end: either may have delivered it.
+        cut_off = due & (Outbox.note == RESENDING)
         Outbox.update(state="failed", done_at=now, note="cut off twice while sending").where(cut_off).execute()
         mail = db.locked(Outbox.select().where(due).order_by(Outbox.due_at, Outbox.id).limit(1), skip=True).first()
         if mail is None:
             return None
-        attempts = mail.attempts + 1
-        Outbox.update(leased_until=now + LEASE, lease=lease, attempts=attempts, note="").where(
+        mail.note = RESENDING if mail.note == SENDING or mail.note.startswith(DOUBT) else SENDING
+        mail.attempts += 1
+        Outbox.update(leased_until=now + LEASE, lease=lease, attempts=mail.attempts, note=mail.note).where(
             Outbox.id == mail.id
         ).execute()
-    mail.lease, mail.attempts = lease, attempts
+    mail.lease = lease
     return mail  # type: ignore[no-any-return]
 
 
@@ -154,27 +165,33 @@ def _close(mail: Outbox, state: str, note: str, now: datetime) -> None:
 
 def _failed(mail: Outbox, fault: DeliveryError, now: datetime) -> bool:
     """Put the mail off or give it up; return whether the others may be tried."""
+    again = mail.note == RESENDING
+    reason = f"{DOUBT if again or fault.unknown else ''}{ALARM if fault.alarm else ''}{fault}"
     if fault.alarm:
         log.critical("outgoing mail stands still: %s", fault)
-        _put_off(mail, str(fault), now + ALARM_PAUSE, attempts=mail.attempts - 1)
+        _put_off(mail, reason, now + ALARM_PAUSE, attempts=mail.attempts - 1)
         return False
-    # A crash or a cut after DATA may have delivered it: one more try with the same id, not many.
-    over = mail.attempts > (1 if fault.unknown else len(WAITS))
-    if fault.permanent or over:
+    if fault.permanent or (fault.unknown and again) or mail.attempts > len(WAITS):
         _close(mail, "failed", str(fault), now)
         if fault.permanent and mail.user_id is not None:
             with db.transaction():
                 User.update(mail_stopped=str(fault)[:200]).where(User.id == mail.user_id).execute()
         return True
-    _put_off(mail, str(fault), now + WAITS[mail.attempts - 1], attempts=mail.attempts)
+    _put_off(mail, reason, now + WAITS[mail.attempts - 1], attempts=mail.attempts)
     return True
 
 
 def _put_off(mail: Outbox, note: str, due_at: datetime, *, attempts: int) -> None:
     with db.transaction():
         Outbox.update(due_at=due_at, note=note[:200], leased_until=None, attempts=attempts).where(
-            (Outbox.id == mail.id) & (Outbox.lease == mail.lease)
+            (Outbox.id == mail.id) & (Outbox.lease == mail.lease) & (Outbox.state == "queued")
         ).execute()
+
+
+def _stands_still(now: datetime) -> bool:
+    """Whether a mail met a fault of our own and waits for its next try; the others wait with it."""
+    alarmed = (Outbox.state == "queued") & (Outbox.due_at > now) & Outbox.note.contains(ALARM)
+    return bool(Outbox.select().where(alarmed).exists())
 
 
 def fold(now: datetime) -> int:
@@ -190,10 +207,10 @@ def fold(now: datetime) -> int:
     people = [row.user for row in flooded if row.user]
     for user in people:
         with db.transaction():
-            Outbox.update(state="dropped", note="folded into a summary", done_at=now).where(
-                held & (Outbox.user == user)
-            ).execute()
-            queue("summary", key=f"summary {user.id} {now.timestamp():.0f}", now=now, user=user)
+            mine = held & (Outbox.user == user)
+            # Another scheduler may have been quicker.
+            if Outbox.update(state="dropped", note="folded into a summary", done_at=now).where(mine).execute():
+                queue("summary", key=f"summary {user.id} {now.timestamp():.0f}", now=now, user=user)
     return len(people)
 
 

@@ -183,7 +183,9 @@ def verify(match: Match) -> list[str]:
         for name, value in log.cached(played, log.bot_seats(seats)).items()
         if _plain(getattr(match, name)) != _plain(value)
     ]
-    gone = [seat for seat in played.position.taken_over if not seats[seat].user.bot]
+    # Whose resignation ends a match keeps the seat; every other takeover has a row.
+    taken = played.position.taken_over & {row.seat for row in played.rows if row.kind == "takeover"}
+    gone = [seat for seat in sorted(taken) if not seats[seat].user.bot]
     return wrong + [f"Seat {seat} was taken over by a bot, but a person sits there." for seat in gone]
 
 

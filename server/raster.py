@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import io
 import struct
 from pathlib import Path
 from xml.parsers import expat
 
 import resvg_py
+from PIL import Image
 
 FONTS = Path(__file__).parent / "static" / "fonts"
 _SVG = "http://www.w3.org/2000/svg svg"
@@ -41,6 +43,27 @@ def png(svg: str, width: int) -> bytes:
         )
     except ValueError as error:
         raise RasterError(f"not a drawing: {error}") from error
+
+
+def board(ground: str, pieces: str, width: int) -> bytes:
+    """Return two drawings of the same size, one laid over the other, as a PNG of 128 colours `width` pixels wide.
+
+    The ground is kept, because it is the same from mail to mail and takes most of the time. Raises `RasterError`.
+    """
+    picture = _kept(ground, width).copy()
+    picture.alpha_composite(_open(pieces, width))
+    out = io.BytesIO()
+    picture.convert("RGB").quantize(128, Image.Quantize.FASTOCTREE).save(out, "PNG", compress_level=9)
+    return out.getvalue()
+
+
+@functools.lru_cache(maxsize=8)
+def _kept(svg: str, width: int) -> Image.Image:
+    return _open(svg, width)
+
+
+def _open(svg: str, width: int) -> Image.Image:
+    return Image.open(io.BytesIO(png(svg, width))).convert("RGBA")
 
 
 def _check(svg: str) -> None:

@@ -62,21 +62,26 @@ def _person(person: dict[str, str], password: str, now: datetime) -> User:
 
 
 def _table(plan: dict[str, Any], people: dict[str, User], now: datetime) -> Match:
-    """Open, join and play one table so that its last row is of now."""
+    """Open, join and play one table: so many moves, then on until the person is awaited whom the plan names."""
     chance = deal.stream_for(b"demo", [plan["host"]])
     moves = 400 if plan["moves"] == "all" else int(plan["moves"])
-    at = now - STEP * (60 if plan["moves"] == "all" else moves + 1)
+    at = now - STEP * (60 if plan["moves"] == "all" else moves + 4)
     terms = lobby.Terms(plan["game"], plan["seats"], plan["pace"], {}, "join")
     match = lobby.open_table(people[plan["host"]], terms, at)
     for guest in plan["guests"]:
         lobby.join(match.id, people[guest], now=at)
-    for _ in range(moves):
-        at = min(at + STEP, now)
+    while True:
         played = log.read(log.get(match.id))
-        if played.outcome:
+        awaited = played.position.to_act
+        if not awaited or played.position.seq >= moves and _sits(match, awaited[0], plan.get("awaits")):
             break
-        seat = played.position.to_act[0]
-        place = log.places(played.match)[seat]
-        text = bots.easy(played.view(seat), chance)
-        play.submit(match.id, seat, text, played.position.asked[seat] or 0, place.user, "web", now=at)
+        at = min(at + STEP, now)
+        by = log.places(match)[awaited[0]].user
+        text = bots.easy(played.view(awaited[0]), chance)
+        play.submit(match.id, awaited[0], text, played.position.asked[awaited[0]] or 0, by, "web", now=at)
     return log.get(match.id)
+
+
+def _sits(match: Match, seat: int, name: str | None) -> bool:
+    """Whether the person of that name sits there; anybody will do if none is named."""
+    return name is None or log.places(match)[seat].user.name == name

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 PREFIX: Final = "CLACHAN_"
 # A message id of ours has twenty characters, a sign and the domain, and some mail programs break longer ones than 60.
 LONGEST_DOMAIN: Final = 39
+
+
+_LABEL: Final = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_ADDRESS: Final = re.compile(rf"[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@{_LABEL}(?:\.{_LABEL})*")
+# What may stand in a mail's List-Unsubscribe; the longest path of ours is added to it.
+_WEB: Final = re.compile(
+    rf"https?://(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?:/[A-Za-z0-9._~/-]{{0,200}})?"
+)
 
 
 class Known(NamedTuple):
@@ -103,10 +113,10 @@ def load(environ: Mapping[str, str]) -> Settings:
     data = Path(text("DATA")).resolve()
     development = _number("DEVELOPMENT", text("DEVELOPMENT"), 0, 1) == 1
     host, port = _listen(text("LISTEN"))
-    if development and host not in {"127.0.0.1", "::1", "localhost"}:
+    if development and not ipaddress.ip_address(host).is_loopback:
         raise WrongSetting("DEVELOPMENT", "is for loopback only, but CLACHAN_LISTEN names another address.")
     mail_from = text("MAIL_FROM")
-    if mail_from.count("@") != 1 or not all(mail_from.split("@")) or any(mark in mail_from for mark in "<> \t\r\n,;"):
+    if not _ADDRESS.fullmatch(mail_from):
         raise WrongSetting("MAIL_FROM", "must be one bare mail address, like clachan@example.org.")
     if len(mail_from.rpartition("@")[2]) > LONGEST_DOMAIN:
         raise WrongSetting("MAIL_FROM", f"its domain may have at most {LONGEST_DOMAIN} characters.")
@@ -137,7 +147,11 @@ def _listen(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not host:
         raise WrongSetting("LISTEN", "must be address:port, like 127.0.0.1:8000.")
-    return host.strip("[]"), _number("LISTEN", port, 1, 65535)
+    try:
+        address = ipaddress.ip_address(host.removeprefix("[").removesuffix("]") if host.endswith("]") else host)
+    except ValueError:
+        raise WrongSetting("LISTEN", "must begin with an IP address, like 127.0.0.1:8000 or [::1]:8000.") from None
+    return str(address), _number("LISTEN", port, 1, 65535)
 
 
 def _database(text: str, data: Path) -> str:
@@ -145,12 +159,23 @@ def _database(text: str, data: Path) -> str:
         return f"sqlite:///{data / 'clachan.db'}"
     if not text.startswith(("sqlite:///", "postgresql://")):
         raise WrongSetting("DATABASE", "must start with sqlite:/// or postgresql://.")
+    parts = _split(text)
+    if parts is None or not parts.path.strip("/"):
+        raise WrongSetting("DATABASE", "must be like postgresql://user:password@host/name or sqlite:///path.")
     return text
 
 
+def _split(text: str) -> SplitResult | None:
+    """Return the parts of an address, None if it has none that make sense."""
+    try:
+        parts = urlsplit(text)
+        return parts if parts.port != 0 else None  # asking for the port checks it
+    except ValueError:
+        return None
+
+
 def _public_url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+    if not _WEB.fullmatch(text) or _split(text) is None:
         raise WrongSetting("PUBLIC_URL", "must be an http or https address, like https://play.example.org.")
     return text.rstrip("/")
 
@@ -161,25 +186,29 @@ def _secret_key(text: str, data: Path, development: bool) -> str:
             raise WrongSetting("SECRET_KEY", "must have at least 32 characters.")
         return text
     if not development:
-        raise WrongSetting("SECRET_KEY", "must be set, at least 32 characters (python -c 'import secrets; ...').")
+        make = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+        raise WrongSetting("SECRET_KEY", f"must be set, at least 32 characters; {make} makes one.")
     file = data / "secret_key"
-    if not file.exists():
-        data.mkdir(parents=True, exist_ok=True)
-        file.touch(mode=0o600)
-        file.write_text(secrets.token_urlsafe(48))
-    return file.read_text().strip()
+    try:
+        if not file.exists():
+            data.mkdir(parents=True, exist_ok=True)
+            file.touch(mode=0o600)
+            file.write_text(secrets.token_urlsafe(48))
+        kept = file.read_text().strip()
+    except OSError as fault:
+        raise WrongSetting("DATA", f"the secret key cannot be kept there: {fault.strerror}.") from None
+    if len(kept) < 32:
+        raise WrongSetting("SECRET_KEY", f"the one kept in {file} is too short; remove the file, and another is made.")
+    return kept
 
 
 def _smtp(text: str) -> Smtp | None:
     if not text:
         return None
-    parts = urlsplit(text)
+    parts = _split(text)
     kinds = {"smtp": ("starttls", 587), "smtps": ("implicit", 465), "smtp+plain": ("none", 25)}
-    try:
-        tls, usual_port = kinds[parts.scheme]
-        port = parts.port or usual_port
-    except (KeyError, ValueError):
-        raise WrongSetting("SMTP_URL", "must be like smtp://user:password@mail.example.org:587.") from None
-    if not parts.hostname:
-        raise WrongSetting("SMTP_URL", "names no host.")
+    if parts is None or parts.scheme not in kinds or not parts.hostname or parts.path.strip("/"):
+        raise WrongSetting("SMTP_URL", "must be like smtp://user:password@mail.example.org:587.")
+    tls, usual_port = kinds[parts.scheme]
+    port = parts.port or usual_port
     return Smtp(parts.hostname, port, tls, unquote(parts.username or ""), unquote(parts.password or ""))

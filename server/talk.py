@@ -30,7 +30,7 @@ def say(
 
     `expected` is as in `play.submit`. Raises `Refused`; then nothing was said or done.
     """
-    line = text.strip()
+    line = text.replace("\r\n", "\n").strip()
     if not line or len(line) > LONGEST or not _readable(line):
         raise Refused("bad-input", f"A line of talk has 1 to {LONGEST} characters.")
     throttle.count("talk by", str(user.id), now)

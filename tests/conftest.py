@@ -15,7 +15,7 @@ from postgresql import Server, binaries
 from server import db
 
 CHROMIUM = Path("/usr/bin/chromium")
-POSTGRES = "CLACHAN_TEST_POSTGRES"
+POSTGRES = "TEST_POSTGRES_URL"
 
 
 def pytest_configure(config: pytest.Config) -> None:

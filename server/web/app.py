@@ -72,7 +72,11 @@ def _sign_in(app: flask.Flask) -> None:
     @manager.user_loader
     def load(identity: str) -> account.Person | None:
         number, _, key = identity.partition(".")
-        user = User.get_or_none(User.id == int(number)) if number.isdigit() else None
+        try:
+            user = User.get_or_none(User.id == int(number)) if number.isdigit() else None
+        except db.Unavailable:
+            # The page that says so must not fail on the same fault.
+            return None
         # The key changes when every session of the person must end.
         return account.Person(user) if user and not user.deleted_at and user.session_key == key else None
 

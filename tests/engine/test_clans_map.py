@@ -16,7 +16,7 @@ from engine.base import View
 from engine.games.clans import geometry, layout, map_art, shapes
 from engine.games.clans.board import CLANS, COAST, LAKES, NEIGHBOURS, TERRITORIES
 from engine.games.clans.curves import Line
-from engine.games.clans.picture import land, picture, pieces, territories
+from engine.games.clans.picture import definitions, land, picture, pieces, territories
 
 SVG = "{http://www.w3.org/2000/svg}"
 Segment = frozenset[tuple[float, float]]
@@ -218,7 +218,7 @@ def test_the_same_position_gives_the_same_picture(documents: dict[str, str]) -> 
 
 
 def test_the_document_is_made_of_land_territories_and_pieces_in_this_order(documents: dict[str, str]) -> None:
-    made = land() + territories(one_hut_each()) + pieces(one_hut_each())
+    made = definitions() + land() + territories(one_hut_each()) + pieces(one_hut_each())
     assert documents["start"].endswith(made + "</svg>")
 
 

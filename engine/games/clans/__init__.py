@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.base import Names, Option, Outcome, Phrase, Plain, Stream, View
+from engine.base import Layer, Names, Option, Outcome, Phrase, Plain, Stream, View
 from engine.games.clans import notation, setup, text, view
 from engine.games.clans.rules import Move, State
 
@@ -59,12 +59,12 @@ class Clans:
         """Draw the view as plain text."""
         return text.text(view, names)
 
-    def picture(self, view: View, marks: Sequence[str] = ()) -> str:
-        """Draw the view as SVG."""
+    def picture(self, view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
+        """Draw the view, or one layer of it, as SVG."""
         # Imported here: only servers draw, and the map is computed when its module is read.
         from engine.games.clans.picture import picture
 
-        return picture(view, marks)
+        return picture(view, marks, layer)
 
 
 GAME = Clans()

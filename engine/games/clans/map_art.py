@@ -35,11 +35,10 @@ _SEA, _WATER, _DEEP, _WATER_INK = "#98c1c9", "#b9dde0", "#8fc0cc", "#33606d"
 
 @cache
 def land() -> str:
-    """Return the layers of the picture that never change, definitions first."""
+    """Return the layers of the picture that never change; they need the `definitions`."""
     width, height = SIZE
     return "".join(
         (
-            _definitions(),
             '<g class="land" pointer-events="none">',
             f'<rect width="{width}" height="{height}" fill="{_SEA}"/>',
             f'<rect width="{width}" height="{height}" fill="url(#{PREFIX}waves)"/>',
@@ -67,7 +66,9 @@ def _use(name: str, x: float, y: float, scale: float = 1.0) -> str:
     return f'<use href="#{PREFIX}{name}" transform="translate({number(x)} {number(y)}) scale({scale:.2g})"/>'
 
 
-def _definitions() -> str:
+@cache
+def definitions() -> str:
+    """Return what the layers refer to: washes, shapes, drawings."""
     washes = "".join(
         f'<radialGradient id="{PREFIX}{terrain}" r=".62"><stop offset=".35" stop-color="{middle}"/>'
         f'<stop offset="1" stop-color="{rim}"/></radialGradient>'

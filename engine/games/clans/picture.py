@@ -9,21 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.base import View
+from engine.base import Layer, View
 from engine.games.clans.geometry import SIZE
-from engine.games.clans.map_art import land
+from engine.games.clans.map_art import definitions, land
 from engine.games.clans.pieces import pieces, territories
 
 FONT = "Grenze"
 
-__all__ = ["FONT", "land", "picture", "pieces", "territories"]
+__all__ = ["FONT", "definitions", "land", "picture", "pieces", "territories"]
 
 
-def picture(view: View, marks: Sequence[str] = ()) -> str:
-    """Return the whole SVG document; `marks` are the names of touched territories, numbered in this order."""
+def picture(view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
+    """Return the SVG document; `marks` are the names of touched territories, numbered in this order."""
     width, height = SIZE
+    drawn = {
+        "whole": lambda: f"{definitions()}{land()}{territories(view)}{pieces(view, marks)}",
+        "ground": lambda: f"{definitions()}{land()}",
+        "pieces": lambda: f"{definitions()}{pieces(view, marks)}",
+    }[layer]()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board" role="group" aria-label="Map of Clans" width="{width}" '
         f'height="{height}" viewBox="0 0 {width} {height}" font-family="{FONT}, Georgia, serif">'
-        f"{land()}{territories(view)}{pieces(view, marks)}</svg>"
+        f"{drawn}</svg>"
     )

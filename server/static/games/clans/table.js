@@ -1,11 +1,11 @@
 // The map of Clans as a table to play at: dragging, tapping and keys become moves in notation. The interface between
-// this script and the page is told at the top of match.js; the hooks of the picture are those of pieces.py.
+// this script and the page is told at the top of live.js; the hooks of the picture are those of pieces.py.
 //
 // A half-made move is "A5" (huts picked up), "A5-B1" or "A5-B1 / B5" (villages still to be put in order).
 
 const SVG = "http://www.w3.org/2000/svg";
 const DRAG = 6; // pixels a pointer travels before it drags
-const NEAR = 34; // units of the map by which a dragged group may miss its target
+const NEAR = 65; // units of the map by which a dragged group may miss its target
 const COUNT = ["", "One village", "Two villages", "Three villages", "Four villages", "Five villages", "Six villages"];
 
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -23,12 +23,14 @@ function write({ source, target, order }) {
 export function mount(host) {
   let draft = read("");
   let open = false; // whether moves may be made on the picture
+  let legal = new Map(); // territory -> the moves of its huts
   let places = new Map(); // territory -> its element
   let stop = "A1"; // the one territory that the Tab key reaches
   let drag = null; // { name, id, from, at, group, moved }
   let dragged = false; // whether the click that follows ends a drag
   let offset = { x: 0, y: 0 }; // by how much the huts in hand are drawn away from their territory
   let typed = { text: "", at: 0 };
+  let keys = false; // whether the last thing touched was a key
 
   const svg = () => host.board.querySelector("svg");
   const huts = (name) => host.board.querySelector(`.huts[data-territory="${name}"]`);
@@ -38,8 +40,8 @@ export function mount(host) {
 
   // --- what the rules allow, out of the list that the page holds
 
-  const moves = () => (open ? host.view().moves : []);
-  const movesFrom = (source) => moves().filter((move) => move.startsWith(`${source}-`));
+  const movesFrom = (source) => legal.get(source) || [];
+  const canMove = (name) => open && movesFrom(name).length > 0;
   const targetsOf = (source) => [...new Set(movesFrom(source).map((move) => read(move).target))];
   /** The whole moves that a half-made one can still become. */
   const ends = ({ source, target, order }) =>
@@ -55,6 +57,9 @@ export function mount(host) {
 
   function choose(name) {
     const { source, target, order } = draft;
+    if (!open) {
+      return;
+    }
     if (target) {
       if (order.includes(name)) {
         set({ source, target, order: order.slice(0, order.indexOf(name)) });
@@ -66,10 +71,10 @@ export function mount(host) {
     } else if (name === source) {
       set(read(""));
       host.say(`${name} put down.`);
-    } else if (movesFrom(name).length) {
+    } else if (canMove(name)) {
       set(read(name));
       host.say(`${name} picked up. It can go to ${targetsOf(name).join(", ")}.`);
-    } else if (open) {
+    } else {
       host.say(source ? `The huts of ${source} cannot go to ${name}.` : `The huts of ${name} cannot move.`);
     }
   }
@@ -81,9 +86,8 @@ export function mount(host) {
     host.draft(write(draft), question);
     if (question) {
       host.say(question);
-      const first = candidates()[0];
-      if (!draft.order.length && host.board.contains(document.activeElement)) {
-        focus(first);
+      if (keys && !draft.order.length) {
+        focus(candidates()[0]);
       }
     }
   }
@@ -92,37 +96,46 @@ export function mount(host) {
   function paint() {
     const { source, target, order } = draft;
     const targets = source && !target ? targetsOf(source) : [];
-    const asked = candidates();
-    const asking = target && (asked.length > 0 || order.length > 0) && ends(draft).length > 1;
+    const asking = target !== "" && ends(draft).length > 1;
+    const asked = asking ? candidates() : [];
+    const chosen = asking ? order : [];
     for (const [name, place] of places) {
-      const can = open && !target && movesFrom(name).length > 0;
+      const can = !target && name !== source && canMove(name);
       const marks = { picked: name === source, target: targets.includes(name), "can-move": can };
-      marks["preview-founded"] = Boolean(asking) && (asked.includes(name) || order.includes(name));
+      marks["preview-founded"] = asked.includes(name) || chosen.includes(name);
       Object.entries(marks).forEach(([mark, on]) => place.classList.toggle(mark, on));
       const said = [
         [marks.picked, "picked up"],
         [marks.target, `the huts of ${source} can go here`],
-        [asked.includes(name) && asking, "to be founded: choose it next"],
-        [order.includes(name) && asking, `number ${order.indexOf(name) + 1} in the order`],
+        [asked.includes(name), "to be founded: choose it next"],
+        [chosen.includes(name), `number ${chosen.indexOf(name) + 1} in the order`],
         [can && !source, "can move"],
       ].flatMap(([so, words]) => (so ? [words] : []));
       place.setAttribute("aria-label", [fact(name), ...said].join("; "));
-      place.setAttribute("aria-selected", String(marks.picked || (Boolean(asking) && order.includes(name))));
+      place.setAttribute("aria-selected", String(marks.picked || chosen.includes(name)));
     }
-    lift(target);
-    question(asking ? order : [], asking ? asked : []);
+    if (asking || !target) {
+      lift(target); // the huts of a whole move walk there by themselves
+    }
+    question(chosen, asked);
+    svg().classList.toggle("asking", asking);
     if (!asking) {
       return "";
     }
     const count = asked.length + order.length;
-    return `${COUNT[count]} arise. Which is founded ${order.length ? "next" : "first"}? Choose on the map.`;
+    const chips = read(ends(draft)[0]).order.length;
+    if (chips === 1) {
+      return `${COUNT[count]} arise, and one chip is left. Which takes it? Choose on the map.`;
+    }
+    const few = chips < count ? `, and ${chips} chips are left` : "";
+    return `${COUNT[count]} arise${few}. Which is founded ${order.length ? "next" : "first"}? Choose on the map.`;
   }
 
   /** Draw the huts in hand: raised a little where they stand, or already at their target. */
   function lift(target) {
     const group = draft.source && huts(draft.source);
-    host.board.querySelectorAll(".huts.lifted, .huts.in-hand").forEach((one) => {
-      one.classList.remove("lifted", "in-hand");
+    host.board.querySelectorAll(".huts.in-hand").forEach((one) => {
+      one.classList.remove("in-hand");
       one.removeAttribute("transform");
     });
     if (!group) {
@@ -174,8 +187,11 @@ export function mount(host) {
       place.setAttribute("role", "option");
       place.setAttribute("tabindex", name === stop ? "0" : "-1");
     }
-    if (drag) {
-      drag = null;
+    drag = null;
+    legal = new Map();
+    for (const move of host.view().moves) {
+      const { source } = read(move);
+      legal.set(source, [...movesFrom(source), move]);
     }
   }
 
@@ -183,7 +199,7 @@ export function mount(host) {
     places.get(stop)?.setAttribute("tabindex", "-1");
     stop = name;
     places.get(name).setAttribute("tabindex", "0");
-    places.get(name).focus({ preventScroll: false });
+    places.get(name).focus();
   }
 
   /** The nearest territory in a direction, measured with a penalty for being off to the side. */
@@ -209,6 +225,7 @@ export function mount(host) {
 
   host.board.addEventListener("keydown", (event) => {
     const name = nameAt(event.target);
+    keys = true;
     if (!name || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
@@ -265,7 +282,7 @@ export function mount(host) {
     }
     const at = toMap(event);
     const distance = (name) => Math.hypot(middle(name).x - at.x, middle(name).y - at.y);
-    return under ? "" : targets.filter((name) => distance(name) < NEAR * 2).sort((a, b) => distance(a) - distance(b))[0] || "";
+    return under ? "" : targets.filter((name) => distance(name) < NEAR).sort((a, b) => distance(a) - distance(b))[0] || "";
   }
 
   function drop() {
@@ -279,8 +296,9 @@ export function mount(host) {
 
   host.board.addEventListener("pointerdown", (event) => {
     dragged = false;
+    keys = false;
     const name = nameAt(event.target);
-    if (name && event.button === 0 && event.isPrimary && !event.shiftKey && !draft.target && movesFrom(name).length) {
+    if (name && event.button === 0 && event.isPrimary && !event.shiftKey && !draft.target && canMove(name)) {
       drag = { name, id: event.pointerId, from: toMap(event), x: event.clientX, y: event.clientY, moved: false };
       drag.group = huts(name);
     }
@@ -318,11 +336,7 @@ export function mount(host) {
     const aim = moved && aimedAt(event);
     drop();
     if (aim) {
-      const there = offset;
       set({ source: name, target: aim, order: [] });
-      if (huts(name) && !candidates().length) {
-        put(huts(name), there); // from where it was let go it walks the rest of the way
-      }
     } else if (moved) {
       set(read(""));
     }
@@ -379,11 +393,11 @@ export function mount(host) {
 
     enter(text) {
       open = true;
+      prepare();
       draft = read(text);
-      if (!movesFrom(draft.source).length || (draft.target && ends(draft).length < 2)) {
+      if (!canMove(draft.source) || (draft.target && ends(draft).length < 2)) {
         draft = read("");
       }
-      prepare();
       return paint();
     },
 
@@ -399,16 +413,14 @@ export function mount(host) {
       if (!target) {
         return "";
       }
-      // An order whose last names followed by themselves goes back to the last real choice.
-      let shorter = { source, target, order: order.slice(0, -1) };
-      const before = open;
-      open = true;
-      while (shorter.order.length && ends(shorter).length < 2) {
-        shorter = { ...shorter, order: shorter.order.slice(0, -1) };
+      // The last name may have followed by itself: go back to where there was something to choose.
+      for (let left = order.length - 1; left >= 0; left -= 1) {
+        const shorter = { source, target, order: order.slice(0, left) };
+        if (ends(shorter).length > 1) {
+          return write(shorter);
+        }
       }
-      const choice = order.length && ends(shorter).length > 1;
-      open = before;
-      return choice ? write(shorter) : source;
+      return source;
     },
 
     async walk(text) {

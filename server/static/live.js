@@ -1,0 +1,172 @@
+// What the pages of a match share: talking to the server, bringing the page up to date, and the table of the game.
+//
+// No script of the house knows a game. Each game brings static/games/<kind>/table.js, which exports one function:
+//
+//   mount(host) -> table
+//
+// What the host gives to the table:
+//   host.board             the element that holds the picture; its content is replaced now and then
+//   host.view()            the View of the match as it stands (engine/base.py): kind, viewer, moves, table ...
+//   host.draft(text, ask)  the player has changed the half-made move. A text out of view().moves is a whole move and is
+//                          previewed; any other text is remembered as it is; "" means there is none. `ask` is a question
+//                          to show meanwhile, if one must be answered on the board.
+//   host.tell(text)        show the facts of one place below the picture; "" when no place is pointed at
+//   host.say(text)         tell a screen reader
+//
+// What the table gives to the host:
+//   table.hint             one sentence: how a move is made on this board
+//   table.enter(text)      a fresh picture of the match is on the page: let moves be made, show the half-made move `text`;
+//                          return the question it asks, "" if none
+//   table.look()           another picture is on the page (a preview, a replay): let places be read, nothing be moved
+//   table.back(text)       return the half-made move one step before `text`, "" if there is none
+//   table.walk(text)       let the pieces of a whole move walk on the picture as it stands; return a promise
+//   table.busy()           whether a piece is held just now
+
+export const byId = (id) => document.getElementById(id);
+export const root = byId("match");
+export const facts = () => byId("facts").dataset;
+export const view = () => JSON.parse(byId("view").textContent);
+export const say = (text) => (byId("live").textContent = text);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Talking to the server
+
+/** A refusal of the server, or its silence. `since` and `choices` are lists of strings. */
+export class Problem extends Error {
+  constructor({ code, sentence, choices = [], since = [] }) {
+    super(sentence);
+    Object.assign(this, { code, choices, since });
+  }
+}
+
+export async function ask(address, options = {}) {
+  let answer;
+  try {
+    answer = await fetch(address, { ...options, headers: { Accept: "application/json", ...options.headers } });
+  } catch {
+    throw new Problem({ code: "no-answer", sentence: "The server cannot be reached just now." });
+  }
+  const body = await answer.json().catch(() => null);
+  if (answer.ok && body) {
+    return body;
+  }
+  throw new Problem(body?.error || { code: "internal", sentence: "The server gave no readable answer." });
+}
+
+export function post(form) {
+  const token = document.querySelector('meta[name="csrf-token"]').content;
+  return ask(form.action, {
+    method: "POST",
+    body: new URLSearchParams(new FormData(form)),
+    headers: { "X-CSRFToken": token },
+  });
+}
+
+export async function page(address) {
+  const answer = await fetch(address, { headers: { Accept: "text/html" } });
+  const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!answer.ok || !found.getElementById("match")) {
+    throw new Problem({ code: "internal", sentence: "The page could not be read again." });
+  }
+  return found;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Bringing the page up to date
+
+/** Do something that replaces parts of the page, and put the focus back to where it was. */
+export function keepingFocus(act) {
+  const focused = document.activeElement?.id;
+  act();
+  if (focused && document.activeElement?.id !== focused) {
+    byId(focused)?.focus({ preventScroll: true });
+  }
+}
+
+/** Put the regions of a page just fetched into this one: all, or only the one named. Open details stay open. */
+export function swap(fresh, { only = "", ready = () => {} } = {}) {
+  const open = [...document.querySelectorAll("details[open][id]")].map((details) => details.id);
+  keepingFocus(() => {
+    for (const old of document.querySelectorAll(only ? `[data-live="${only}"]` : "[data-live]")) {
+      const now = fresh.querySelector(`[data-live="${old.dataset.live}"]`);
+      if (now && old.id === "board") {
+        old.innerHTML = now.innerHTML; // the frame stays, because the table listens there
+      } else if (now) {
+        old.replaceWith(document.adoptNode(now));
+      }
+    }
+    open.forEach((id) => byId(id)?.setAttribute("open", ""));
+    if (!only) {
+      document.title = fresh.title;
+      document.querySelector('link[rel="icon"]')?.replaceWith(fresh.querySelector('link[rel="icon"]'));
+    }
+    ready();
+  });
+}
+
+/** Count down the time left in the words of the server: its two largest units. */
+export function countDown() {
+  for (const deadline of document.querySelectorAll(".match .deadline")) {
+    let left = (new Date(deadline.querySelector("time").dateTime) - Date.now()) / 1000;
+    if (left > 0) {
+      const parts = Object.entries({ day: 86400, hour: 3600, minute: 60 }).flatMap(([unit, size]) => {
+        const count = Math.floor(left / size);
+        left %= size;
+        return count ? [`${count} ${unit}${count === 1 ? "" : "s"}`] : [];
+      });
+      deadline.querySelector("b").textContent = `${parts.slice(0, 2).join(" ") || "less than a minute"} left`;
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The table
+
+const readout = byId("readout");
+
+function tell(text) {
+  readout.textContent = text || readout.dataset.empty;
+  readout.classList.toggle("idle", !text);
+}
+
+export async function mountTable(draft) {
+  tell("");
+  const { mount } = await import(root.dataset.table);
+  return mount({ board: byId("board"), view, draft, tell, say });
+}
+
+export let keyboard = false; // whether the last thing touched was a key
+document.addEventListener("keydown", () => (keyboard = true), true);
+document.addEventListener("pointerdown", () => (keyboard = false), true);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Small pieces of a page
+
+export function element(name, text = "") {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}
+
+export function list(sentences) {
+  return sentences.map((said) => element("li", said));
+}
+
+export function link(label, address) {
+  const made = element("a", label);
+  made.href = address;
+  made.className = "button quiet small";
+  return made;
+}
+
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("");
+}
+
+export function button(label, act) {
+  const made = element("button", label);
+  made.type = "button";
+  made.className = "quiet small";
+  made.addEventListener("click", act);
+  return made;
+}

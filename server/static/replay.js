@@ -1,0 +1,48 @@
+// The replay of a match: one step after another, by links, arrow keys and the browser's own way back.
+
+// The address of a module holds the hash of its content, so it comes from the page.
+const live = await import(document.getElementById("match").dataset.shared);
+const { byId, facts, mountTable, page, root, say, swap } = live;
+
+const table = await mountTable(() => {});
+let going = Promise.resolve();
+
+function enter() {
+  table.look();
+  byId("keys").hidden = false;
+}
+
+async function go(address, { push = true } = {}) {
+  const fresh = await page(address);
+  const now = fresh.getElementById("facts").dataset;
+  if (now.last && Number(now.seq) === Number(facts().seq) + 1) {
+    await table.walk(now.last);
+  }
+  swap(fresh, { ready: enter });
+  if (push) {
+    history.pushState(null, "", address);
+  }
+  say(`${byId("status").textContent}. ${byId("news").querySelector("p").textContent}`);
+}
+
+/** One step after another, however fast they are asked for; if one fails, let the browser go there. */
+const step = (address, how) => (going = going.then(() => go(address, how)).catch(() => location.assign(address)));
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("#steps-nav a, #log a");
+  if (link && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey) {
+    event.preventDefault();
+    step(link.href);
+  }
+});
+document.addEventListener("keydown", (event) => {
+  const ways = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" };
+  const inside = event.target.closest("#board, input, textarea, select");
+  if (Object.hasOwn(ways, event.key) && !inside && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    event.preventDefault();
+    going.then(() => byId(ways[event.key]).href && step(byId(ways[event.key]).href));
+  }
+});
+addEventListener("popstate", () => step(location.href, { push: false }));
+enter();
+root.dataset.ready = "yes";

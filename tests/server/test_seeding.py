@@ -1,0 +1,62 @@
+"""What a newcomer finds on his own machine."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from house import House
+
+from server import accounts, archive, clock, db, home, play, seeding, talk
+from server.models import Match, Outbox, User
+from server.settings import Settings
+
+
+@pytest.fixture
+def demo(house: House) -> House:
+    """A database as the command `seed` leaves it."""
+    with db.transaction():
+        User.delete().execute()
+    assert seeding.fill() is True
+    return house
+
+
+def test_the_demo_shows_every_state_of_a_match(demo: House) -> None:
+    states = {match.status for match in Match.select()}
+    assert states == {"open", "running", "finished"}
+    for match in play.running_or_over():
+        assert play.verify(match) == []
+    (kept,) = archive.find().matches
+    assert archive.export(kept)["result"]
+    running = [match for match in play.running_or_over() if match.status == "running"]
+    assert all(match.deadline > clock.now() for match in running), "nobody runs out of time while he looks around"
+    assert any(talk.lines(match) for match in running)
+
+
+def test_everybody_of_the_demo_can_sign_in_and_has_something_waiting(demo: House) -> None:
+    plan = seeding._demo()
+    for person in plan["people"]:
+        user = accounts.sign_in(person["name"], plan["password"], source="here", now=clock.now())
+        assert user.reachable
+        assert home.entries(user) or home.tables(user)
+    assert sum(home.waiting(accounts.by_name(person["name"])) for person in plan["people"]) >= 2
+
+
+def test_the_mails_of_a_past_that_never_was_are_not_sent(demo: House) -> None:
+    old = Outbox.select().where(Outbox.created_at < clock.now() - 2 * seeding.STEP)
+    assert {mail.state for mail in old} <= {"dropped"}
+    assert Outbox.select().where(Outbox.state == "queued").count() <= 12
+
+
+def test_a_house_with_people_in_it_is_left_alone(cottage: House) -> None:
+    assert seeding.fill() is False
+    assert not Match.select().exists()
+
+
+def test_the_way_in_is_told_in_development_only(cottage: House) -> None:
+    assert seeding.hint(cottage.settings) == ""
+    own: Settings = dataclasses.replace(cottage.settings, development=True)
+    hint = seeding.hint(own)
+    assert "Ailsa" in hint
+    assert f"mail lands in {own.public_url}/mailbox" in hint
+    assert seeding._demo()["password"] in hint

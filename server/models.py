@@ -116,7 +116,7 @@ class Match(Model):
     created_at = InstantField()
     secret = BlobField()  # the server's 32 bytes of the fair deal; shown after the end
 
-    status = CharField(10, default="open", index=True)  # open, running, finished, cancelled
+    status = CharField(10, default="open")  # open, running, finished, cancelled
     started_at = InstantField(null=True)
     finished_at = InstantField(null=True)
     length = IntegerField(default=0)  # number of the last row
@@ -223,8 +223,8 @@ class Link(Model):
 
     hash = BlobField(primary_key=True)
     purpose = CharField(16)  # confirm, reset, invite, unsubscribe
-    user = ForeignKeyField(User, null=True, on_delete="CASCADE")
-    match = ForeignKeyField(Match, null=True)
+    user = ForeignKeyField(User, null=True, index=False, on_delete="CASCADE")
+    match = ForeignKeyField(Match, null=True, index=False)
     expires_at = InstantField(index=True)
     used_at = InstantField(null=True)
 
@@ -233,8 +233,8 @@ class ReplyToken(Model):
     """An address that takes the answer to one turn mail, known here only by the SHA-256 of its token."""
 
     hash = BlobField(primary_key=True)
-    user = ForeignKeyField(User, on_delete="CASCADE")
-    match = ForeignKeyField(Match)
+    user = ForeignKeyField(User, index=False, on_delete="CASCADE")
+    match = ForeignKeyField(Match, index=False)
     seat = SmallIntegerField()
     asked = IntegerField()
     created_at = InstantField(index=True)
@@ -251,9 +251,9 @@ class Outbox(Model):
     id = AutoField()
     key = CharField(120, unique=True)
     kind = CharField(16)
-    user = ForeignKeyField(User, null=True, backref="mails", on_delete="CASCADE")
+    user = ForeignKeyField(User, null=True, backref="mails", index=False, on_delete="CASCADE")
     address = CharField(254)
-    match = ForeignKeyField(Match, null=True)
+    match = ForeignKeyField(Match, null=True, index=False)
     seat = SmallIntegerField(null=True)
     asked = IntegerField(null=True)
     facts = JsonField()  # what the words need and the log does not hold

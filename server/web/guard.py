@@ -49,8 +49,9 @@ def install(app: flask.Flask) -> None:
         response.headers["Content-Security-Policy"] = POLICY
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["X-Frame-Options"] = "DENY"
-        # Some addresses hold the token of a link out of a mail; they must not travel on.
-        response.headers["Referrer-Policy"] = "same-origin" if not secret_address() else "no-referrer"
+        # Some addresses hold the token of a link out of a mail; they must not travel on. (With "no-referrer" browsers
+        # hide the origin of forms too, and the form of such a page would look as if it came from elsewhere.)
+        response.headers["Referrer-Policy"] = "strict-origin" if secret_address() else "same-origin"
         response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
         if flask.request.endpoint != "static":

@@ -27,7 +27,10 @@ def show(match_id: int) -> str:
     try:
         facts = match_page(match, user)
     except Refused as fault:
-        return flask.render_template("match/damaged.html", match=match, fault=fault, rows=log.raw(match))
+        following = home.next_waiting(user, match) if user else None
+        return flask.render_template(
+            "match/damaged.html", match=match, fault=fault, rows=log.raw(match), following=following
+        )
     if user is not None:
         home.visit(match, user, clock.now())
     asked = flask.request.args.get("move", "").strip()

@@ -101,12 +101,12 @@ def check_whole(match: Match) -> None:
 
 
 def play_and_deliver(match_id: int, mailbox: Path, now: datetime) -> Callable[[int], None]:
-    """Return the work of a child: to play and to send mail without end."""
+    """Return the work of a child: to send mail and to play without end, with a sign at each round."""
 
     def work(pipe: int) -> None:
         channel = email.LocalMailbox(mailbox, SENDER)
-        os.write(pipe, b".")
         while log.get(match_id).status == "running":
+            os.write(pipe, b".")
             outbox.deliver_due(channel, short, lambda: now)
             move(match_id, now)
         outbox.deliver_due(channel, short, lambda: now)
@@ -114,25 +114,32 @@ def play_and_deliver(match_id: int, mailbox: Path, now: datetime) -> Callable[[i
     return work
 
 
+def interrupt(child: int, pipe: int, how: signal.Signals, chance: random.Random) -> None:
+    """Send the signal somewhere in the child's second round, or in what comes after it."""
+    if os.read(pipe, 1):
+        began = time.monotonic()
+        os.read(pipe, 1)
+        time.sleep(chance.uniform(0, 1.2) * (time.monotonic() - began))
+    os.kill(child, how)
+
+
 def test_a_process_killed_at_any_point_of_a_move_leaves_it_whole_or_absent(house: House, database: str) -> None:
     chance, mailbox = random.Random(11), house.settings.data / "mailbox"
     match, matches, rows, killed = None, [], 0, 0
-    for _ in range(KILLS):
+    while killed < KILLS:
         house.later(minutes=6)  # longer than any lease
         if match is None or match.status != "running":
             match = house.started("Ailsa", "Bran")
             matches.append(match)
         with apart():
             child, pipe = fork(database, play_and_deliver(match.id, mailbox, house.now))
-            os.read(pipe, 1)
-            time.sleep(chance.uniform(0, 0.025))
-            os.kill(child, signal.SIGKILL)
+            interrupt(child, pipe, signal.SIGKILL, chance)
             killed += reap(child, pipe) == -signal.SIGKILL
         match = log.get(match.id)
-        assert match.length >= rows or match.length == 0, "an acknowledged row is never lost"
+        assert match.length >= rows, "a row that was there is never lost"
         rows = match.length if match.status == "running" else 0
         check_whole(match)
-    assert killed > KILLS * 0.8
+    assert LogRow.select().count() > KILLS, "between the kills the matches went on"
     for _ in range(3):
         house.later(minutes=6)
         outbox.deliver_due(email.LocalMailbox(mailbox, SENDER), short, lambda: house.now, limit=10_000)
@@ -176,38 +183,43 @@ def crowd(url: str, size: int, work: Callable[[int], str]) -> Counter[str]:
     return answers
 
 
+def clicks(match_id: int, now: datetime, count: int) -> Callable[[int], str]:
+    """Return the work of a client that sends the move of a page again and again: half of them with a key of theirs."""
+    played = log.read(log.get(match_id))
+    seat = played.position.to_act[0]
+    by, text = log.places(played.match)[seat].user, played.view(seat).moves[0]
+    asked, before = played.position.asked[seat], len(played.rows)
+
+    def click(number: int) -> str:
+        answers = []
+        for _ in range(count):
+            key = f"again and again {before}" if number % 2 else None
+            try:
+                done = play.submit(match_id, seat, text, asked, by, "web", now=now, key=key)
+                answers.append("keyed" if key else "done")
+                assert done.seq == before + 1
+            except Refused as fault:
+                answers.append(fault.code)
+        return "\n".join(answers)
+
+    return click
+
+
 def test_of_a_thousand_double_submits_each_move_is_taken_once(house: House, database: str) -> None:
-    match, rounds, size, clicks = house.started("Ailsa", "Bran"), 5, 8, 25
-    for _ in range(rounds):
-        played = house.played(match)
-        seat = played.position.to_act[0]
-        by, text = log.places(match)[seat].user, played.view(seat).moves[0]
-        asked, before = played.position.asked[seat], len(played.rows)
-
-        def click(number: int) -> str:
-            answers = []
-            for turn in range(clicks):
-                try:
-                    # Half of them are one client's that repeats itself, the others come from many pages.
-                    key = "again and again" + str(before) if number % 2 else None
-                    done = play.submit(match.id, seat, text, asked, by, "web", now=house.now, key=key)
-                    answers.append(f"{'key' if key else 'done'}{done.seq}")
-                except Refused as fault:
-                    answers.append(fault.code)
-            return "\n".join(answers)
-
+    match = house.started("Ailsa", "Bran")
+    for number in range(1, 6):
+        click = clicks(match.id, house.now, 25)
         with apart():
-            answers = crowd(database, size, click)
-        assert sum(answers.values()) == size * clicks
-        assert len(house.played(match).rows) == before + 1
-        keyed, done = answers.pop(f"key{before + 1}", 0), answers.pop(f"done{before + 1}", 0)
-        assert (done, keyed) in {(1, 0), (0, size * clicks // 2)}
-        assert set(answers) == {"stale"}
+            answers = crowd(database, 8, click)
+        assert len(house.played(match).rows) == number
+        # Either a page without a key was first, or one with it: then every one with it is given the same answer.
+        assert answers in ({"done": 1, "stale": 199}, {"keyed": 100, "stale": 100})
     check_whole(log.get(match.id))
 
 
 def test_fifty_who_write_at_once_to_their_own_matches_all_get_through(house: House, database: str) -> None:
-    matches = [house.started("Ailsa", "Bran").id for _ in range(50)]
+    names = ("Ailsa", "Bran", "Catrin")
+    matches = [house.started(names[number % 3], names[number % 3 - 1]).id for number in range(50)]
     with apart():
         answers = crowd(database, 50, lambda number: " ".join(move(matches[number], START) and "ok" for _ in range(4)))
     assert answers == {"ok": 200}
@@ -278,10 +290,8 @@ def test_files_copied_at_any_moment_open_as_a_whole_database(cottage: House, sql
         before = log.get(match.id).length
         with apart():
             child, pipe = fork(sqlite, play_and_deliver(match.id, cottage.settings.data / "mailbox", cottage.now))
-            os.read(pipe, 1)
-            time.sleep(chance.uniform(0, 0.02))
-            os.kill(child, signal.SIGSTOP)
-            os.waitpid(child, os.WUNTRACED)
+            interrupt(child, pipe, signal.SIGSTOP, chance)
+            stopped = os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1])
             copy = source.with_name(f"copy{number}.db")
             shutil.copy(source, copy)
             wal = Path(f"{source}-wal")
@@ -289,10 +299,9 @@ def test_files_copied_at_any_moment_open_as_a_whole_database(cottage: House, sql
                 data = wal.read_bytes()
                 torn = number % 2 and chance.randrange(1, 5000)
                 Path(f"{copy}-wal").write_bytes(data[: len(data) - torn] if torn else data)
-            os.kill(child, signal.SIGKILL)
-            os.close(pipe)
-            if os.waitpid(child, os.WNOHANG)[0] == 0:
-                os.waitpid(child, 0)
+            if stopped:
+                os.kill(child, signal.SIGKILL)
+                reap(child, pipe)
             with sqlite3.connect(copy) as raw:
                 assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             raw.close()
@@ -301,6 +310,6 @@ def test_files_copied_at_any_moment_open_as_a_whole_database(cottage: House, sql
                 copied = log.get(match.id)
                 assert copied.length >= (0 if number % 2 else before)
                 check_whole(copied)
-                lengths.add(copied.length)
+                lengths.add((match.id, copied.length))
             db.use(sqlite)
-    assert len(lengths) > 5
+    assert len(lengths) > 20

@@ -80,7 +80,7 @@ def test_every_response_carries_the_guards(app: flask.Flask, cottage: House) -> 
             assert headers["X-Content-Type-Options"] == "nosniff"
             assert headers["X-Frame-Options"] == "DENY"
             if "/none" in path:
-                assert headers["Referrer-Policy"] == "no-referrer", path
+                assert headers["Referrer-Policy"] == "strict-origin", path
 
 
 def test_the_policy_is_the_strict_one() -> None:

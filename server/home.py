@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from server import db, log, story
 from server.errors import Refused
 from server.models import Match, Seat, User
+
+# A second look within this time is not worth a write.
+VISIT: Final = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +65,14 @@ def unseen(user: User) -> list[Match]:
 
 
 def visit(match: Match, user: User, now: datetime) -> None:
-    """Note that the person has looked at the match as it stands."""
-    with db.transaction():
-        mine = (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
+    """Note that the person has looked at the match as it stands; not if he just has, nor if nothing can be stored."""
+    mine = (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
+    seat = Seat.get_or_none(mine)
+    just = seat is not None and seat.visited_at is not None and now - seat.visited_at < VISIT
+    if seat is None or (just and seat.seen >= match.length):
+        return
+    # A match can still be read when the disk is full.
+    with contextlib.suppress(*db.Unavailable), db.transaction():
         Seat.update(visited_at=now).where(mine).execute()
         # A page that was asked for earlier may come later.
         Seat.update(seen=match.length).where(mine & (Seat.seen < match.length)).execute()

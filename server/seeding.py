@@ -73,7 +73,7 @@ def _table(plan: dict[str, Any], people: dict[str, User], now: datetime) -> Matc
     while True:
         played = log.read(log.get(match.id))
         awaited = played.position.to_act
-        if not awaited or played.position.seq >= moves and _sits(match, awaited[0], plan.get("awaits")):
+        if not awaited or (played.position.seq >= moves and _sits(match, awaited[0], plan.get("awaits"))):
             break
         at = min(at + STEP, now)
         by = log.places(match)[awaited[0]].user

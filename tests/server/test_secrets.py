@@ -28,7 +28,7 @@ from server import db, letters, log, raster
 from server.models import Outbox
 
 # Hashes, and the tokens against forged forms, which hold the time.
-HASH = re.compile(r"\b[0-9a-f]{64}\b|[\w-]{20,}\.[\w-]{6}\.[\w-]{27}")
+HASH = re.compile(r'\b[0-9a-f]{64}\b|(?<="csrf_token" value=")[^"]+|(?<="csrf-token" content=")[^"]+')
 RECORDS = sorted((Path(__file__).parent.parent / "records").glob("clans-[01]*.json"))
 CLANS = ("red", "blue", "green", "yellow", "black")
 
@@ -67,7 +67,7 @@ def addresses(app: flask.Flask, length: int, moves: list[str], expected: int) ->
             for seq in steps if "seq" in rule.arguments else (0,):
                 given = {"match_id": 1, "seq": seq, "kind": "clans", "token": "x"}
                 yield app.url_map.bind("x").build(rule.endpoint, {name: given[name] for name in rule.arguments}, "GET")
-    for move in [*moves, "A1-C5", "nonsense"]:
+    for move in [*moves, "nonsense"]:
         yield f"/matches/1?move={move}"
         yield f"/matches/1?from={move[:2]}"
         yield f"/matches/1/preview?move={move}&expected={expected}"
@@ -102,7 +102,7 @@ def world(
     mails += house.mail()
     played = house.played(match)
     seat = played.position.to_act[0]
-    moves = list(played.view(seat).moves)[:6] + [row["text"] for row in found["log"][upto : upto + 1]]
+    moves = list(played.view(seat).moves)[:2] + [row["text"] for row in found["log"][upto : upto + 1]]
     expected = played.position.asked[seat]
     people = {"stranger": None, "member": house.people["Eimhir"]}
     if viewer is not None:
@@ -129,7 +129,7 @@ def world(
     return seen
 
 
-CASES = [(number, viewer) for number in range(0, len(RECORDS), 3) for viewer in (None, 0, 1)]
+CASES = [(number, viewer) for number in range(0, len(RECORDS), 4) for viewer in (None, 0, 1)]
 
 
 @pytest.mark.parametrize(("number", "viewer"), CASES)

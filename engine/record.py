@@ -28,6 +28,7 @@ __all__ = [
     "rows_of",
     "setup_row",
     "setup_text",
+    "verify_deal",
 ]
 
 KEYS = (
@@ -175,6 +176,16 @@ def rows_of(record: Mapping[str, Any]) -> list[Row]:
         Row(entry["seq"], entry.get("seat"), entry["kind"], entry["text"], entry.get("at"), entry.get("via"))
         for entry in record["log"]
     ]
+
+
+def verify_deal(record: Mapping[str, Any]) -> str:
+    """Deal again from the seed and the contributions and return the commitment. Raises `RecordError` if it differs."""
+    check_shape(record)
+    game, fairness = _game(record), record.get("fairness", {})
+    if "seed" not in fairness or "contributions" not in fairness:
+        raise RecordError(0, "The record does not say what the deal was drawn from.")
+    _check_fairness(record, game)
+    return str(fairness["commitment"])
 
 
 def refusal(error: RecordError) -> str:

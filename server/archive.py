@@ -24,6 +24,14 @@ class Page:
     more: str
 
 
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """What the deal was drawn from: the server's secret bytes in hex and, by seat, what each person added."""
+
+    seed: str
+    contributions: tuple[str, ...]
+
+
 def find(
     *, game: str = "", player: str = "", since: date | None = None, until: date | None = None, after: str = ""
 ) -> Page:
@@ -60,6 +68,7 @@ def export(match: Match) -> dict[str, Any]:
 def whole_record(match: Match) -> dict[str, Any]:
     """Return the record of a match, secrets included, for its own server's use."""
     played, seats = log.read(match), log.places(match)
+    drawn_from = fairness(match, seats)
     return record.build(
         game=match.game,
         rules=match.rules,
@@ -70,9 +79,14 @@ def whole_record(match: Match) -> dict[str, Any]:
         outcome=played.outcome,
         match=match.id,
         started_at=played.setup_row.at,
-        seed=bytes(match.secret).hex(),
-        contributions=[seat.contribution for seat in seats],
+        seed=drawn_from.seed,
+        contributions=drawn_from.contributions,
     )
+
+
+def fairness(match: Match, seats: Sequence[Seat]) -> Fairness:
+    """Return what anybody needs to deal the match again; to be shown after the end only."""
+    return Fairness(bytes(match.secret).hex(), tuple(seat.contribution for seat in seats))
 
 
 def result(match: Match, seats: Sequence[Seat]) -> str:

@@ -183,6 +183,18 @@ def check(files: tuple[Path, ...]) -> None:
         sys.exit(1)
 
 
+@records.command("verify-deal")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def verify_deal(file: Path) -> None:
+    """Deal a record again from its seed and contributions and compare; exit 1 if it was not dealt so."""
+    try:
+        found = record.load(file.read_bytes())
+        commitment = record.verify_deal(found)
+    except record.RecordError as fault:
+        raise click.ClickException(f"{file}: {record.refusal(fault)}") from None
+    click.echo(f"{file}: the deal follows from the seed and the contributions; committed to as {commitment}")
+
+
 @main.command("selfplay")
 @click.argument("kind")
 @click.option("--seats", type=int, required=True, help="How many play.")

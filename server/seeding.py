@@ -40,10 +40,11 @@ def fill() -> bool:
                 with db.transaction():
                     Talk.create(match=match, user=people[said["by"]], text=said["text"], at=now)
     with db.transaction():
-        # Of the many mails of a history that never was, only those of the present are worth sending.
-        Outbox.update(state="dropped", done_at=now, note="before the demo began").where(
-            Outbox.created_at < now - STEP
-        ).execute()
+        # Of the many mails of a history that never was, only those about the present turn are worth sending.
+        running = Outbox.select(Outbox.id).join(Match).where(Match.status == "running")
+        present = running.where((Outbox.kind == "turn") & (Outbox.asked == Match.asked))
+        past = Outbox.match.is_null(False) & Outbox.id.not_in(present)
+        Outbox.update(state="dropped", done_at=now, note="before the demo began").where(past).execute()
     return True
 
 
@@ -70,16 +71,16 @@ def _table(plan: dict[str, Any], people: dict[str, User], now: datetime) -> Matc
     match = lobby.open_table(people[plan["host"]], terms, at)
     for guest in plan["guests"]:
         lobby.join(match.id, people[guest], now=at)
-    while True:
-        played = log.read(log.get(match.id))
-        awaited = played.position.to_act
-        if not awaited or (played.position.seq >= moves and _sits(match, awaited[0], plan.get("awaits"))):
+    while (match := log.get(match.id)).status == "running":
+        played = log.read(match)
+        seat = played.position.to_act[0]
+        if played.position.seq >= moves and _sits(match, seat, plan.get("awaits")):
             break
         at = min(at + STEP, now)
-        by = log.places(match)[awaited[0]].user
-        text = bots.easy(played.view(awaited[0]), chance)
-        play.submit(match.id, awaited[0], text, played.position.asked[awaited[0]] or 0, by, "web", now=at)
-    return log.get(match.id)
+        by = log.places(match)[seat].user
+        text = bots.easy(played.view(seat), chance)
+        play.submit(match.id, seat, text, played.position.asked[seat] or 0, by, "web", now=at)
+    return match
 
 
 def _sits(match: Match, seat: int, name: str | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from server import lobby, log, story, talk, wording
+from server import archive, lobby, log, story, talk, wording
 from server.log import Played
 from server.models import Match, Seat, User
 
@@ -73,6 +73,8 @@ def match_page(match: Match, user: User | None) -> dict[str, Any]:
         "options": chosen(match),
         "may_talk": user is not None and any(place.owner_id == user.id for place in seats),
         "last_hash": played.last_hash,
+        "commitment": lobby.commitment(match),
+        "fairness": archive.fairness(match, seats) if played.outcome else None,
     }
 
 

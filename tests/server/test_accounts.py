@@ -7,9 +7,9 @@ from datetime import timedelta
 import argon2
 import pytest
 from house import House
-from together import everything_stored, in_parallel, refused
+from together import everything_stored, in_parallel, quick_pictures, refused
 
-from server import accounts, archive, db, letters, links, lobby, log, outbox, raster, throttle
+from server import accounts, archive, db, letters, links, lobby, log, outbox, throttle
 from server.channels import Message
 from server.models import Link, Outbox, ReplyToken, User
 
@@ -24,7 +24,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     cheap = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr(accounts, "_hasher", cheap)
     monkeypatch.setattr(accounts, "_DECOY", cheap.hash("nobody's"))
-    monkeypatch.setattr(raster, "png", lambda *_: b"a picture")
+    quick_pictures(monkeypatch)
 
 
 def sign_up(house: House, name: str = "Eve", email: str = "eve@example.org", **given: str) -> None:

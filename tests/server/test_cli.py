@@ -16,9 +16,10 @@ import pytest
 from click.testing import CliRunner
 from house import House
 
-from server import log
+from engine import record
+from server import archive, db, lobby, log
 from server.cli import main
-from server.models import LogRow
+from server.models import LogRow, Match
 
 ROOT = Path(__file__).parent.parent.parent
 RECORDS = ROOT / "tests" / "records"
@@ -83,6 +84,22 @@ def test_a_file_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path
     assert len(printed.splitlines()) == 4
 
 
+def test_a_deal_is_drawn_again(cottage: House, tmp_path: Path) -> None:
+    match = cottage.finish(cottage.started("Ailsa", "Bran", "Catrin"))
+    found = archive.export(match)
+    file = tmp_path / "record.json"
+    file.write_text(record.dump(found))
+    code, printed = run("record", "verify-deal", str(file))
+    assert (code, printed.split()[-1]) == (0, lobby.commitment(match))
+    for key, value in (("contributions", ["x", "y", "z"]), ("seed", "00" * 32)):
+        file.write_text(record.dump({**found, "fairness": {**found["fairness"], key: value}}))
+        assert run("record", "verify-deal", str(file))[0] == 1
+    file.write_text(record.dump({key: value for key, value in found.items() if key not in {"fairness", "setup_hash"}}))
+    code, printed = run("record", "verify-deal", str(file))
+    assert code == 1
+    assert "does not say" in printed
+
+
 def test_self_play_writes_records_that_pass_the_check(tmp_path: Path) -> None:
     words = ["selfplay", "clans", "--seats", "3", "--count", "4", "--seed", "7", "--out"]
     assert run(*words, str(tmp_path / "a"))[0] == run(*words, str(tmp_path / "b"))[0] == 0
@@ -98,9 +115,6 @@ def test_matches_are_verified_and_rebuilt(cottage: House) -> None:
     match = cottage.started("Ailsa", "Bran")
     cottage.move(match)
     assert run("match", "verify", "--all", **variables(cottage)) == (0, "1 checked, 0 with faults\n")
-    from server import db
-    from server.models import Match
-
     with db.transaction():
         Match.update(length=9).where(Match.id == match.id).execute()
     code, printed = run("match", "verify", str(match.id), **variables(cottage))

@@ -9,9 +9,9 @@ from datetime import timedelta
 
 import pytest
 from house import START, House
-from together import damage, in_parallel
+from together import damage, in_parallel, quick_pictures
 
-from server import db, deadlines, letters, lobby, log, outbox, play, raster, wording
+from server import db, deadlines, letters, lobby, log, outbox, play, wording
 from server.errors import Refused
 from server.models import LogRow, Match, Outbox
 
@@ -19,7 +19,7 @@ from server.models import LogRow, Match, Outbox
 @pytest.fixture(autouse=True)
 def _quick_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing takes most of a mail's time and is tested elsewhere."""
-    monkeypatch.setattr(raster, "png", lambda *_: b"a picture")
+    quick_pictures(monkeypatch)
 
 
 def timeouts(match: Match) -> int:

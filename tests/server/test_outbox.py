@@ -10,8 +10,9 @@ from datetime import timedelta
 import pytest
 from house import House, Pigeonhole
 from smtp_sink import Sink
+from together import quick_pictures
 
-from server import accounts, db, letters, lobby, outbox, play, raster, settings
+from server import accounts, db, letters, lobby, outbox, play, settings
 from server.channels import DeliveryError, Message, email
 from server.models import Outbox, User
 
@@ -24,7 +25,7 @@ OURS = DeliveryError("535 wrong password", alarm=True)
 @pytest.fixture(autouse=True)
 def _quick_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing takes most of a mail's time and is tested elsewhere."""
-    monkeypatch.setattr(raster, "png", lambda *_: b"a picture")
+    quick_pictures(monkeypatch)
 
 
 class Dying(Pigeonhole):

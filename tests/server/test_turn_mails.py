@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from house import House
 from smtp_sink import Sink
-from together import everything_stored
+from together import everything_stored, quick_pictures
 
 from engine import record
 from engine.base import InvalidMove, MoveError
 from engine.games.clans import GAME
-from server import accounts, db, deadlines, home, letters, lobby, log, outbox, raster
+from server import accounts, db, deadlines, home, letters, lobby, log, outbox, play, raster
 from server.channels import email
 from server.models import Match, Outbox, User
 
@@ -30,7 +30,7 @@ RECORDS = Path(__file__).parent.parent / "records"
 @pytest.fixture
 def _quick_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing takes most of a mail's time; the whole match below draws."""
-    monkeypatch.setattr(raster, "png", lambda *_: b"a picture")
+    quick_pictures(monkeypatch)
 
 
 quick = pytest.mark.usefixtures("_quick_pictures")
@@ -109,8 +109,8 @@ def test_after_an_outage_each_person_gets_one_summary(house: House) -> None:
 @quick
 def test_two_schedulers_after_an_outage_make_one_summary(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     flooded(house)
-    inner = db.transaction
-    monkeypatch.setattr(db, "transaction", lambda: (monkeypatch.undo(), outbox.fold(house.now), inner())[-1])
+    inner, first = db.transaction, house.now
+    monkeypatch.setattr(db, "transaction", lambda: (monkeypatch.undo(), outbox.fold(first), inner())[-1])
     outbox.fold(house.later(seconds=2))
     assert len(house.queued(kind="summary")) == 2
 
@@ -195,6 +195,34 @@ def test_a_person_whose_seat_a_bot_took_gets_no_turn_of_that_seat(house: House) 
 
 
 @quick
+def test_a_turn_of_a_seat_just_given_up_is_not_announced_to_its_former_owner(house: House) -> None:
+    match = house.started("Ailsa", "Bran", "Catrin")
+    gone = awaited(house, match)
+    play.resign(match.id, gone, "web", now=house.now)
+    assert gone.name not in {message.to_name for message in house.mail()}
+    assert Outbox.get((Outbox.kind == "turn") & (Outbox.user == gone)).note == "somebody else sits in the seat now"
+
+
+@quick
+def test_news_that_is_days_old_is_not_sent_any_more(house: House) -> None:
+    match = house.started("Ailsa", "Bran", "Catrin")
+    play.resign(match.id, house.people["Bran"], "web", now=house.now)
+    house.later(days=3, seconds=1)
+    house.mail()
+    dropped = {mail.kind: mail.note for mail in Outbox.select().where(Outbox.state == "dropped")}
+    assert dropped["start"] == dropped["notice"] == "too old to be of use"
+
+
+@quick
+def test_a_host_who_cannot_be_reached_is_not_written_to(house: House) -> None:
+    match = house.table("Ailsa", seats=2, autostart=False)
+    with db.transaction():
+        User.update(mail_stopped="550").where(User.name == "Ailsa").execute()
+    lobby.join(match.id, house.people["Bran"], now=house.now)
+    assert house.queued() == []
+
+
+@quick
 def test_the_host_is_told_each_time_the_table_is_full(house: House) -> None:
     match = house.table("Ailsa", "Bran", autostart=False)
     assert [message.subject for message in house.mail()] == [f"Clans {match.id}: every seat is taken"]
@@ -269,16 +297,16 @@ def test_a_whole_match_is_told_turn_by_turn(
 ) -> None:
     for name in ("server", "peewee"):
         caplog.set_level(logging.DEBUG, name)
-    draw, drawn = raster.png, []
+    draw, drawn = raster.board, []
 
-    def now_and_then(svg: str, width: int) -> bytes:
-        # A picture takes a third of a second: a fresh one for every twelfth mail.
-        if len(drawn) % 12 == 0:
-            now_and_then.last = draw(svg, width)
-        drawn.append(width)
+    def now_and_then(*drawing: object) -> bytes:
+        # A picture takes most of a mail's time: a fresh one for every sixth.
+        if len(drawn) % 6 == 0:
+            now_and_then.last = draw(*drawing)
+        drawn.append(drawing)
         return now_and_then.last
 
-    monkeypatch.setattr(raster, "png", now_and_then)
+    monkeypatch.setattr(raster, "board", now_and_then)
     subjects, tokens, ids, widths = set(), set(), {}, set()
     with Sink() as sink:
         for match, who, before in whole_match(cottage, sink):

@@ -7,9 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from server import db
+from server import db, raster
 from server.errors import Refused
 from server.models import TABLES, LogRow, Match
+
+
+def quick_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let mails bear any bytes for a picture: drawing takes most of their time and is tested elsewhere."""
+    for name in ("png", "board"):
+        monkeypatch.setattr(raster, name, lambda *_: b"a picture")
 
 
 def refused(code: str):

@@ -39,6 +39,7 @@ KEYS = (
     "rules",
     "options",
     "players",
+    "people",
     "started_at",
     "setup",
     "setup_hash",
@@ -63,10 +64,15 @@ def setup_text(
     seats: int,
     setup: Plain,
     seed_hex: str,
+    people: Sequence[int] = (),
 ) -> str:
-    """Return the text of row 0: everything the match depends on, with the secret seed ("" if there is none)."""
+    """Return the text of row 0: everything the match depends on, with the secret seed ("" if there is none).
+
+    `people` are the server's numbers of those who sit down, in seat order; nothing of them is stored if there are none.
+    """
     return canonical(
-        {
+        ({"people": list(people)} if people else {})
+        | {
             "match": match_id,
             "game": game,
             "rules": rules,
@@ -101,6 +107,7 @@ def build(
     rows: Sequence[Row],
     outcome: Outcome | None,
     match: int | str | None = None,
+    people: Sequence[int] = (),
     started_at: str | None = None,
     seed: str = "",
     contributions: Sequence[str] = (),
@@ -127,6 +134,8 @@ def build(
     log = [{key: value for key, value in row._asdict().items() if value is not None or key == "seat"} for row in rows]
     if match is not None:
         record["match"] = match
+        if people:
+            record["people"] = list(people)
         record["setup_hash"] = previous = _setup_hash(record)
         for row, entry in zip(rows, log, strict=True):
             entry["hash"] = previous = row_hash(previous, row)
@@ -216,6 +225,7 @@ def _setup_hash(record: Mapping[str, Any]) -> str:
         len(record["players"]),
         record["setup"],
         record.get("fairness", {}).get("seed", ""),
+        record.get("people", ()),
     )
     return row_hash("", setup_row(text, record.get("started_at")))
 

@@ -86,6 +86,10 @@ def _head(record: Mapping[str, Any]) -> None:
     if "match" in record:
         match = record["match"]
         _need(0, _is_int(match) or _is_text(match, "match"), '"match" must be a number or a short text.')
+    if "people" in record:
+        people = record["people"]
+        numbers = isinstance(people, list) and all(_is_int(number) and number > 0 for number in people)
+        _need(0, numbers and len(people) == len(record["players"]), '"people" must be a number for each player.')
     if "started_at" in record:
         _need(0, _is_instant(record["started_at"]), '"started_at" must be an instant like 2026-11-30T07:12:15.123Z.')
     if "setup_hash" in record:

@@ -71,13 +71,14 @@ def whole_record(match: Match) -> dict[str, Any]:
     drawn_from = fairness(match, seats)
     return record.build(
         game=match.game,
-        rules=match.rules,
-        options=match.options,
+        rules=played.head["rules"],
+        options=played.head["options"],
         players=[seat.owner.name for seat in seats],
         setup=played.setup,
         rows=played.rows,
         outcome=played.outcome,
         match=match.id,
+        people=played.head.get("people", ()),
         started_at=played.setup_row.at,
         seed=drawn_from.seed,
         contributions=drawn_from.contributions,

@@ -139,7 +139,7 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
     news = story.lines(played, called, seat, story.since_own(played, seat) if seat is not None else 0)
     if mail.kind == "notice":
         news = [line for line in news if line.seq >= min(mail.facts["rows"])]
-    view = played.view(seat)
+    view, until = played.view(seat), log.deadline(played)
     return {
         "match": match,
         "match_name": f"{played.game.title} {match.id}",
@@ -151,14 +151,15 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
         "view": view,
         "board": played.game.text(view, called),
         "example": played.game.example,
-        "deadline": wording.when(match.deadline, user.zone) if match.deadline else "",
-        "left": wording.span(match.deadline - now) if match.deadline else "",
+        "deadline": wording.when(until, user.zone) if until else "",
+        "left": wording.span(until - now) if until else "",
         "pace": wording.pace(match.pace),
-        "acting": wording.listed([called[number] for number in match.awaited]),
+        "acting": wording.listed([called[number] for number in played.position.to_act]),
         "outcome": played.outcome,
         "winners": wording.listed([called[number] for number in played.outcome.winners]) if played.outcome else "",
         "scores": list(zip(called, played.outcome.scores, strict=True)) if played.outcome else [],
         "last_hash": played.last_hash,
+        "row": played.position.seq,
         "first": seat is not None and story.since_own(played, seat) == 0,
     }
 

@@ -139,7 +139,7 @@ def invited_to(token: str, now: datetime) -> Match:
 
 def may_see(match: Match, user: User | None, invited: bool = False) -> bool:
     """Whether the person may see the table: those for invited people are shown to them and to who sits there."""
-    if not match.invited_only or match.status != "open" or invited:
+    if not match.invited_only or match.status in {"running", "finished"} or invited:
         return True
     return user is not None and Seat.select().where((Seat.match == match) & (Seat.owner == user)).exists()
 

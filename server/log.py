@@ -21,12 +21,15 @@ REMINDER_SHARE: Final = 0.8
 
 @dataclass(slots=True)
 class Played:
-    """A match as its log tells it. `rows` are those after the setup row; `append` moves `position` on."""
+    """A match as its log tells it. `rows` are those after the setup row; `append` moves `position` on.
+
+    `head` is what the setup row holds: match, game, rules, options, seats, people, setup, seed.
+    """
 
     match: Match
     game: Game
     setup_row: Row
-    setup: Any
+    head: dict[str, Any]
     rows: list[Row]
     position: Position
     last_hash: str
@@ -35,6 +38,11 @@ class Played:
         """Return what the viewer may know of the present, or of an earlier, position."""
         position = position or self.position
         return self.game.view(position.state, viewer, position.outcome)
+
+    @property
+    def setup(self) -> Any:
+        """What chance decided."""
+        return self.head["setup"]
 
     @property
     def outcome(self) -> Outcome | None:
@@ -75,24 +83,33 @@ def places(match: Match) -> list[Seat]:
 
 def open_log(match: Match, setup: Any, now: datetime) -> Played:
     """Write row 0, the setup, and return the match as played so far: not at all."""
-    text = record.setup_text(
-        match.id, match.game, match.rules, match.options, match.seats, setup, bytes(match.secret).hex()
-    )
+    people = [seat.owner_id for seat in places(match)]
+    seed = bytes(match.secret).hex()
+    text = record.setup_text(match.id, match.game, match.rules, match.options, match.seats, setup, seed, people)
     row = record.setup_row(text, stamp(now))
     _insert(match.id, row, "", now)
     return read(match)
 
 
-def read(match: Match, upto: int | None = None) -> Played:
-    """Replay the log, or the rows numbered up to `upto`. Raises `Refused` (damaged) if it cannot be."""
-    stored = LogRow.select().where(LogRow.match == match).order_by(LogRow.seq)
-    if upto is not None:
-        stored = stored.where(LogRow.seq <= upto)
-    entries: list[Any] = list(stored.tuples())
+def current(match_id: int) -> Played:
+    """Replay a match with columns and log of one moment, without holding it. Raises `Refused` (not-found, damaged)."""
+    for _ in range(3):
+        played = read(get(match_id))
+        if played.match.length == played.position.seq:
+            break
+        # A row came in between the two looks.
+    return played
+
+
+def read(match: Match) -> Played:
+    """Replay the log of a match. Raises `Refused` (damaged) if it cannot be."""
+    entries: list[Any] = list(LogRow.select().where(LogRow.match == match).order_by(LogRow.seq).tuples())
     try:
         rows = [Row(seq, seat, kind, text, stamp(at), via) for _, seq, seat, kind, text, at, via, _ in entries]
         head = json.loads(rows[0].text)
         game = games.game(head["game"])
+        if head["rules"] != game.rules:
+            raise ReplayError(0, f"it was begun under rules {head['rules']}, which are not installed")
         position = replay.replay(game, head["setup"], head["seats"], head["options"], rows[1:])
         last_hash = _chain(rows, [bytes(entry[-1]).hex() for entry in entries])
     except (ReplayError, KeyError, IndexError, TypeError, ValueError, LookupError) as fault:
@@ -101,7 +118,7 @@ def read(match: Match, upto: int | None = None) -> Played:
         match=match,
         game=game,
         setup_row=rows[0],
-        setup=head["setup"],
+        head=head,
         rows=rows[1:],
         position=position,
         last_hash=last_hash,

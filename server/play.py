@@ -14,6 +14,7 @@ from server.errors import Refused
 from server.log import Played
 from server.models import ClientKey, LogRow, Match, Seat, User
 
+LONGEST_KEY = 64
 # A seat that runs out of time this often in a row is taken over by a bot.
 MISSES = 2
 
@@ -95,16 +96,17 @@ def submit(
     it, `via` is web, email, api or bot. With a `key` of the client's a repeated request is given the same answer.
     Raises `Refused` with codes of docs/errors.md; then nothing has changed.
     """
-    with writing(match_id, now) as desk:
-        key = key and key[:64]
+    if key and len(key) > LONGEST_KEY:
+        raise Refused("bad-input", f"A request key has at most {LONGEST_KEY} characters.")
+    with _one_use_of_a_key(), writing(match_id, now) as desk:
         repeated = key and ClientKey.get_or_none((ClientKey.user == by) & (ClientKey.key == key))
         if repeated:
             if repeated.match_id != match_id:
-                raise Refused("bad-input", "This request key was used for another match.")
+                raise _used_elsewhere()
             return _done(desk.played, repeated.seq)
-        _may_act(desk, seat, by)
-        _check_expected(desk, seat, expected)
         played = desk.played
+        _may_act(desk.seats, seat, by)
+        _check_expected(played, desk.seats, seat, expected)
         move = _parse(played, seat, text)
         row = desk.put("move", seat, played.game.format(played.position.state, seat, move), via)
         if key:
@@ -112,16 +114,29 @@ def submit(
         return _done(played, row.seq)
 
 
+@contextmanager
+def _one_use_of_a_key() -> Iterator[None]:
+    """Two requests with one key for two matches, at the same moment: the database lets one through."""
+    try:
+        yield
+    except db.Duplicate:
+        raise _used_elsewhere() from None
+
+
+def _used_elsewhere() -> Refused:
+    return Refused("bad-input", "This request key was used for another match.")
+
+
 def preview(match: Match, seat: int, text: str, expected: int, by: User) -> Trial:
-    """Try a move out. The same checks as `submit`, in the same order; nothing is stored. Raises `Refused`."""
+    """Try a move out, with the checks of `submit`; nothing is stored. Raises `Refused`."""
     if match.status != "running":
         raise Refused("not-running", "This match is not running.")
-    desk = Desk(log.read(match), log.places(match), match.created_at)
-    _may_act(desk, seat, by)
-    _check_expected(desk, seat, expected)
-    game, state = desk.played.game, desk.played.position.state
-    move = _parse(desk.played, seat, text)
-    called = story.names(desk.seats)
+    played, seats = log.read(match), log.places(match)
+    _may_act(seats, seat, by)
+    _check_expected(played, seats, seat, expected)
+    game, state = played.game, played.position.state
+    move = _parse(played, seat, text)
+    called = story.names(seats)
     return Trial(
         text=game.format(state, seat, move),
         sentences=tuple(phrase.read(called) for phrase in game.words(state, seat, move, seat)),
@@ -171,14 +186,27 @@ def own_seat(seats: list[Seat], user: User) -> int:
     raise Refused("not-yours", "You have no seat in this match.")
 
 
-def verify(match: Match) -> list[str]:
+def verify(match_id: int) -> list[str]:
     """Return what is wrong with a match, in sentences: its chain, its replay, its cached columns; [] if all is well."""
-    try:
-        played = log.read(match)
-    except Refused as fault:
-        return [fault.sentence]
-    seats = log.places(match)
+    # Held, or a move that comes in between two looks would seem a fault.
+    with db.transaction():
+        match = log.get(match_id, hold=True)
+        try:
+            return _faults(log.read(match), log.places(match))
+        except Refused as fault:
+            return [fault.sentence]
+
+
+def _faults(played: Played, seats: list[Seat]) -> list[str]:
+    match = played.match
     wrong = [
+        f"The column {name} says {getattr(match, name)!r}, the setup row {played.head[name]!r}."
+        for name in ("game", "rules", "options", "seats")
+        if getattr(match, name) != played.head[name]
+    ]
+    if [seat.owner_id for seat in seats] != played.head["people"]:
+        wrong.append("The seats are not given to the people whom the setup row names.")
+    wrong += [
         f"The column {name} says {getattr(match, name)!r}, the log {value!r}."
         for name, value in log.cached(played, log.bot_seats(seats)).items()
         if _plain(getattr(match, name)) != _plain(value)
@@ -195,29 +223,30 @@ def rebuild(match_id: int) -> None:
         log.store(log.read(log.get(match_id, hold=True)))
 
 
-def running_or_over() -> list[Match]:
-    """Return every match that has a log, oldest first."""
-    return list(Match.select().where(Match.id.in_(LogRow.select(LogRow.match).distinct())).order_by(Match.id))
+def running_or_over() -> list[int]:
+    """Return the number of every match that has a log, oldest first."""
+    begun = Match.select(Match.id).where(Match.id.in_(LogRow.select(LogRow.match).distinct()))
+    return [match.id for match in begun.order_by(Match.id)]
 
 
 def _plain(value: object) -> object:
     return bytes(value) if isinstance(value, memoryview) else value
 
 
-def _may_act(desk: Desk, seat: int, by: User) -> None:
-    if not 0 <= seat < len(desk.seats) or desk.seats[seat].user_id != by.id:
+def _may_act(seats: list[Seat], seat: int, by: User) -> None:
+    if not 0 <= seat < len(seats) or seats[seat].user_id != by.id:
         raise Refused("not-yours", "This is not your seat.")
 
 
-def _check_expected(desk: Desk, seat: int, expected: int) -> None:
-    position = desk.played.position
+def _check_expected(played: Played, seats: list[Seat], seat: int, expected: int) -> None:
+    position = played.position
     awaited = seat in position.to_act
     if awaited and position.asked[seat] == expected:
         return
     if expected == position.seq and not awaited and not position.outcome:
         raise Refused("not-your-turn", "It is not your turn.")
-    called = story.names(desk.seats)
-    since = [sentence for line in story.lines(desk.played, called, seat, expected) for sentence in line.sentences]
+    called = story.names(seats)
+    since = [sentence for line in story.lines(played, called, seat, expected) for sentence in line.sentences]
     if position.outcome:
         raise Refused("not-running", "This match has ended; nothing was changed.", since=since)
     now = "It is your turn again." if awaited else f"It is {called[position.to_act[0]]}'s turn."
@@ -226,7 +255,7 @@ def _check_expected(desk: Desk, seat: int, expected: int) -> None:
 
 def _parse(played: Played, seat: int, text: str) -> object:
     try:
-        return played.game.parse(played.position.state, seat, text[:200])
+        return played.game.parse(played.position.state, seat, text)
     except MoveError as error:
         code = {AmbiguousMove: "ambiguous-move", IllegalMove: "illegal-move", InvalidMove: "invalid-move"}[type(error)]
         raise Refused(code, str(error), choices=getattr(error, "choices", ())) from None

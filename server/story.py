@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -78,12 +78,13 @@ def marks(told: Sequence[Line]) -> tuple[str, ...]:
     return tuple(places)
 
 
-def _positions(played: Played):  # type: ignore[no-untyped-def]
+def _positions(played: Played) -> Iterator[Position]:
     head = played.position
-    return replay.positions(head.game, played.setup, head.state.seats, played.match.options, played.rows)
+    return replay.positions(head.game, played.setup, head.state.seats, played.head["options"], played.rows)
 
 
-def _walk(played: Played):  # type: ignore[no-untyped-def]
+def _walk(played: Played) -> Iterator[tuple[Row, Position, Position]]:
+    """Yield each row with the position before and after it."""
     positions = _positions(played)
     before = next(positions)
     for row, now in zip(played.rows, positions, strict=True):

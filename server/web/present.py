@@ -41,7 +41,8 @@ def chosen(match: Match) -> tuple[str, ...]:
 
 def match_page(match: Match, user: User | None) -> dict[str, Any]:
     """Return what the page of a running or finished match shows to the person."""
-    played, seats = log.read(match), log.places(match)
+    played = log.current(match.id)
+    match, seats = played.match, log.places(match)
     seat = log.own_number(match, user)
     called = story.names(seats)
     lines = story.lines(played, called, seat)

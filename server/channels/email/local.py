@@ -59,8 +59,10 @@ class LocalMailbox:
             raise DeliveryError("the local mailbox was opened for reading", alarm=True)
         _, _, raw = ready(message, self._sender)
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            mailbox.Maildir(self._path, create=True).add(raw)
+            # Made here, because the library's way fails when two processes make the mailbox at once.
+            for folder in ("tmp", "new", "cur"):
+                (self._path / folder).mkdir(parents=True, exist_ok=True)
+            mailbox.Maildir(self._path, create=False).add(raw)
         except OSError as error:
             raise DeliveryError(f"the local mailbox cannot be written: {error.strerror}", alarm=True) from error
 

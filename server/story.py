@@ -15,7 +15,7 @@ from server.models import Seat
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one row did: `sentences` in words, `touched` places of the board, `text` in notation."""
+    """What one row did: `sentences` in words, `touched` places of the board, `text` in notation; nothing secret."""
 
     seq: int
     seat: int | None
@@ -93,9 +93,13 @@ def _walk(played: Played):  # type: ignore[no-untyped-def]
 
 def _line(played: Played, row: Row, before: Position, now: Position, called: Sequence[str], viewer: int | None) -> Line:
     name = called[row.seat] if row.seat is not None else ""
+    text = row.text
     touched: tuple[str, ...] = ()
+    if played.outcome:
+        viewer = row.seat  # at the end everybody may know what the mover knew
     if row.kind == "move" and row.seat is not None:
         move = played.game.parse(before.state, row.seat, row.text)
+        text = played.game.public_text(before.state, row.seat, move, viewer)
         phrases = played.game.words(before.state, row.seat, move, viewer)
         sentences = [phrase.read(called) for phrase in phrases]
         touched = played.game.touched(before.state, row.seat, move)
@@ -105,7 +109,7 @@ def _line(played: Played, row: Row, before: Position, now: Position, called: Seq
         sentences = [_OTHERS[row.kind].format(name=name, text=row.text)]
     if now.outcome and not before.outcome and now.outcome.reason == "resignation":
         sentences.append(f"Nobody else is left, so {called[now.outcome.winners[0]]} wins.")
-    return Line(row.seq, row.seat, row.kind, row.text, instant(row.at), row.via, tuple(sentences), touched)
+    return Line(row.seq, row.seat, row.kind, text, instant(row.at), row.via, tuple(sentences), touched)
 
 
 _OTHERS = {

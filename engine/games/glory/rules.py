@@ -183,7 +183,7 @@ def obstacle(state: State, seat: int, move: Move) -> str:
                 f"{name} does not fit on {where}: {_beside(state, spot)}. It goes where a face-up card opposite or"
                 f" beside it is {COLOURS[name[0]]} or a {name[1]}."
             )
-        return f"None of your cards fits anywhere, so you lay one face down: {name} {where} down."
+        return f"None of your cards fits anywhere, so you lay one face down: write {name} {where} down."
     if shield and not state.shields[seat]:
         return "You have no shield left."
     return ""

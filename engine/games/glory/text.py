@@ -58,8 +58,8 @@ def _board(table: Plain) -> list[str]:
     places = range(1, table["places"] + 1)
     across = 4 if len(places) == 4 else 3
     lines = [
-        "The places in their row; a dot is a free spot. Amid each its shields by number",
-        "of player, in order: the one in brackets was placed first and takes first.",
+        "The places in their row; a dot is a free spot. Amid each, its shields: the",
+        "numbers of their players, in order; the one in brackets takes first.",
     ]
     faces = [down["card"] for down in table["down"].values()]
     if None in faces:
@@ -111,7 +111,7 @@ def _players(view: View, called: Names) -> list[str]:
     lines = ["Players:"]
     for seat, name in enumerate(called):
         points, shields, cards = table["points"][seat], table["shields"][seat], table["counts"][seat]
-        line = f"  {seat + 1}. {name}: {_count(points, 'point')}, {_count(shields, 'shield')} left"
+        line = f"  {seat + 1}. {name}: {_count(points, 'point')}, {_count(shields, 'shield')}"
         if outcome:
             line += ", wins" if seat in outcome.winners else ""
         else:
@@ -129,7 +129,7 @@ def _hand(view: View) -> list[str]:
     lines = [f"Your hand, {_count(len(hand), 'card')}, and where each fits:"]
     for card in hand:
         lines += _wrapped(f"  {card}: ", fits[card] or ["nowhere"])
-    if not any(fits.values()):
+    if view.to_act == (view.viewer,) and not any(fits.values()):
         lines.append("None fits, so you lay one face down on any free spot.")
     return lines
 

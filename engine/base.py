@@ -258,7 +258,7 @@ class Game(Protocol):
     def picture(self, view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
         """Draw the view as one SVG document without outside references; `marks` are touched places, in order.
 
-        A `layer` is a document of the same size: the ground is the same for every view of as many seats, and with the
+        A `layer` is a document of the same size: the ground is the same for every view of a match, and with the
         pieces laid over it gives the whole.
         """
         ...

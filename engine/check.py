@@ -127,7 +127,8 @@ def _show(game: Game, state: State, viewer: int | None, position: Position) -> N
         _hold(len(line) <= WIDTH, f"a line of the text is wider than {WIDTH} columns: {line!r}")
         _hold(not line.startswith((">", "From ")), f"a mail would change this line of the text: {line!r}")
         _hold(all(not _is_move(game, state, line, seat) for seat in position.to_act), f"{line!r} is read as a move")
-    for element in ElementTree.fromstring(game.picture(view)).iter():  # noqa: S314 - our own drawing
+    drawings = [game.picture(view), game.picture(view, (), "ground"), game.picture(view, (), "pieces")]
+    for element in (one for drawing in drawings for one in ElementTree.fromstring(drawing).iter()):  # noqa: S314 - ours
         _hold(element.tag.rpartition("}")[2] not in FORBIDDEN, f"the picture has a {element.tag}")
         for name, value in element.attrib.items():
             inner = not name.endswith("href") or value.startswith("#")

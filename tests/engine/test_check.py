@@ -121,17 +121,17 @@ class Playable(Glory):
 
 
 class Crooked(Glory):
-    def picture(self, view: View, marks: Any = ()) -> str:
+    def picture(self, view: View, marks: Any = (), layer: Any = "whole") -> str:
         return "<svg><g></svg>"
 
 
 class Styled(Glory):
-    def picture(self, view: View, marks: Any = ()) -> str:
+    def picture(self, view: View, marks: Any = (), layer: Any = "whole") -> str:
         return '<svg style="color:red"/>'
 
 
 class Outside(Glory):
-    def picture(self, view: View, marks: Any = ()) -> str:
+    def picture(self, view: View, marks: Any = (), layer: Any = "whole") -> str:
         return '<svg><use href="https://example.org/x.svg"/></svg>'
 
 

@@ -195,3 +195,19 @@ def test_a_card_alone_has_its_name_in_corner_and_centre_and_a_title(documents: d
     assert root.findtext(f"{SVG}title") == "red 5"
     assert [text.text for text in root.iter(f"{SVG}text")] == ["R5", "R5"]
     assert ElementTree.fromstring(documents["back"]).findtext(f"{SVG}title") == "face down"
+
+
+def test_the_ground_is_the_same_all_through_a_match_and_the_pieces_make_it_whole() -> None:
+    grounds = {
+        picture(GAME.view(state, viewer, None), ["N2"], "ground")
+        for state, _, _, _ in random_match(1, 3)
+        for viewer in (None, 0)
+    }
+    assert len(grounds) == 1
+    view = GAME.view(LYING, 0, None)
+    whole, ground, lying = (picture(view, ["N2"], layer) for layer in ("whole", "ground", "pieces"))
+    start = re.match(r"<svg.*?</defs>", whole)
+    assert start is not None
+    parts = [document.removeprefix(start[0]).removesuffix("</svg>") for document in (ground, lying)]
+    assert whole.startswith(start[0] + parts[0])
+    assert whole.endswith(parts[1] + "</svg>")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.base import Names, Option, Outcome, Phrase, Plain, Stream, View
+from engine.base import Layer, Names, Option, Outcome, Phrase, Plain, Stream, View
 from engine.games.glory import notation, setup, text, view
 from engine.games.glory.rules import Move, State
 
@@ -70,12 +70,12 @@ class Glory:
         """Draw the view as plain text."""
         return text.text(view, names)
 
-    def picture(self, view: View, marks: Sequence[str] = ()) -> str:
-        """Draw the view as SVG."""
+    def picture(self, view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
+        """Draw the view, or one layer of it, as SVG."""
         # Imported here: only servers draw.
         from engine.games.glory.picture import picture
 
-        return picture(view, marks)
+        return picture(view, marks, layer)
 
 
 GAME = Glory()

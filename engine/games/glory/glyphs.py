@@ -74,6 +74,19 @@ def use(name: str, x: float = 0, y: float = 0, more: str = "") -> str:
     return f'<use href="#{PREFIX}{name}"{at}{more}/>'
 
 
+def _face(inset: float = 0) -> str:
+    """Return the attributes of a rectangle of the size of a card, or a little smaller."""
+    wide, high = CARD_WIDTH - 2 * inset, CARD_HEIGHT - 2 * inset
+    return (
+        f'x="{number(-wide / 2)}" y="{number(-high / 2)}" width="{number(wide)}" height="{number(high)}" '
+        f'rx="{number(max(CORNER - inset, 2))}"'
+    )
+
+
+BOX = _face()
+"""The outline of a card, for whatever has its size."""
+
+
 def _tartan(letter: str, cloth: Cloth) -> str:
     """Return the pattern of a cloth: the bands across and down, darker where they cross."""
     size = cloth.size
@@ -98,15 +111,6 @@ def _twill() -> str:
         f'<pattern id="{PREFIX}twill" width="4" height="4" patternUnits="userSpaceOnUse">'
         '<path d="M0 4L4 0M-1 1L1-1M3 5L5 3" stroke="#000" stroke-opacity=".16" stroke-width=".9"/>'
         '<path d="M-1 3L3-1M1 5L5 1" stroke="#fff" stroke-opacity=".14" stroke-width=".8"/></pattern>'
-    )
-
-
-def _face(inset: float = 0) -> str:
-    """Return the attributes of a rectangle of the size of a card, or a little smaller."""
-    wide, high = CARD_WIDTH - 2 * inset, CARD_HEIGHT - 2 * inset
-    return (
-        f'x="{number(-wide / 2)}" y="{number(-high / 2)}" width="{number(wide)}" height="{number(high)}" '
-        f'rx="{number(max(CORNER - inset, 2))}"'
     )
 
 

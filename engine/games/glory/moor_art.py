@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 from engine.games.glory.cards import COLUMNS, SPOTS, WIDE
-from engine.games.glory.glyphs import INK, PAPER, PREFIX, number, use
+from engine.games.glory.glyphs import BOX, INK, PAPER, PREFIX, number, use
 from engine.games.glory.layout import (
     APART,
     HEIGHT,
@@ -38,6 +38,7 @@ def moor(places: int, walls: bool) -> str:
             _track(places),
             *(_dyke(place) for place in range(1, places) if walls),
             *(_stone(place) for place in range(places)),
+            _beds(places),
             _labels(places),
             _frame(wide),
             "</g>",
@@ -179,6 +180,19 @@ def _stone(place: int) -> str:
         f"{use(f'stone-{place + 1}', x, y)}"
         f'<g transform="translate({number(x)} {number(y + 4)})"><circle r="15" fill="{INK}" stroke="{PAPER}" '
         f'stroke-width="2.5"/><text y="8" font-size="25" text-anchor="middle" fill="{PAPER}">{place + 1}</text></g>'
+    )
+
+
+def _beds(places: int) -> str:
+    """Return a faint bed on each spot, which shows while no card lies on it."""
+    beds = "".join(
+        f'<rect {BOX} transform="translate({number(x)} {number(y)})"/>'
+        for side in (0, COLUMNS)
+        for x, y in map(middle, range(side, side + WIDE * places))
+    )
+    return (
+        f'<g class="beds" fill="#d8d3a0" fill-opacity=".55" stroke="#8f8a5c" stroke-width="1.8" '
+        f'stroke-dasharray="6 5">{beds}</g>'
     )
 
 

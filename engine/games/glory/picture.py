@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from engine.base import View
+from engine.base import Layer, View
 from engine.games.glory.cards import CARD, IN_PLAY, SEPARATE
 from engine.games.glory.glyphs import CARD_HEIGHT, CARD_WIDTH, PREFIX, card_symbols, number, patterns, table_symbols
 from engine.games.glory.layout import HEIGHT, width
@@ -22,15 +22,20 @@ FONT = "Grenze"
 __all__ = ["FONT", "card_svg", "picture", "pieces", "targets"]
 
 
-def picture(view: View, marks: Sequence[str] = ()) -> str:
-    """Return the whole SVG document; `marks` are touched spots and places, numbered in this order."""
+def picture(view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
+    """Return the SVG document; `marks` are touched spots and places, numbered in this order."""
     places = view.table["places"]
     wide, high = number(width(places)), number(HEIGHT)
-    walls = view.table["options"]["row"] == SEPARATE
+    ground = moor(places, view.table["options"]["row"] == SEPARATE)
+    drawn = {
+        "whole": lambda: f"{ground}{targets(view)}{pieces(view, marks)}",
+        "ground": lambda: ground,
+        "pieces": lambda: pieces(view, marks),
+    }[layer]()
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" class="board" role="group" aria-label="Table of Clans and Glory" '
         f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" font-family="{FONT}, Georgia, serif">'
-        f"{_symbols(view.seats, places)}{moor(places, walls)}{targets(view)}{pieces(view, marks)}</svg>"
+        f"{_symbols(view.seats, places)}{drawn}</svg>"
     )
 
 

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from engine.base import Plain, View
 from engine.games.glory.cards import COLOURS, PLACE, SPOT, SPOTS, SPOTS_IN_PLAY
 from engine.games.glory.glyphs import (
-    CARD_HEIGHT,
-    CARD_WIDTH,
-    CORNER,
+    BOX,
     GOLD,
     INK,
     PAPER,
@@ -18,11 +16,6 @@ from engine.games.glory.glyphs import (
     use,
 )
 from engine.games.glory.layout import MIDDLE, PLACE_WIDTH, STRIP, middle, place_left, shield_middle
-
-_BOX = (
-    f'x="{number(-CARD_WIDTH / 2)}" y="{number(-CARD_HEIGHT / 2)}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" '
-    f'rx="{CORNER}"'
-)
 
 
 def targets(view: View) -> str:
@@ -87,19 +80,14 @@ def _place(view: View, place: int) -> str:
 
 
 def _spot(view: View, name: str, goal: bool) -> str:
-    """Return a spot: a faint bed while it is free, and the shape that takes the pointer."""
+    """Return a spot: the shape over it that takes the pointer."""
     x, y = middle(SPOT[name])
     free = name not in view.table["cards"] and name not in view.table["down"]
     classes = "spot" + (" free" if free else "") + (" can-move" if goal else "")
-    bed = (
-        f'<rect {_BOX} fill="#d8d3a0" fill-opacity=".55" stroke="#8f8a5c" stroke-width="1.8" stroke-dasharray="6 5"/>'
-        if free
-        else ""
-    )
     return (
         f'<g class="{classes}" id="s-{name}" data-spot="{name}" data-place="{PLACE[SPOT[name]] + 1}" '
         f'data-x="{number(x)}" data-y="{number(y)}" transform="translate({number(x)} {number(y)})">'
-        f'<title>{spot_title(view.table, name)}</title>{bed}<rect class="shape" {_BOX} fill="#fff" fill-opacity="0"/>'
+        f'<title>{spot_title(view.table, name)}</title><rect class="shape" {BOX} fill="#fff" fill-opacity="0"/>'
         "</g>"
     )
 
@@ -130,7 +118,7 @@ def _down(name: str, card: str | None) -> str:
 
 
 def _shadow() -> str:
-    return f'<rect {_BOX} fill="#3a3420" fill-opacity=".35" transform="translate(2 4)"/>'
+    return f'<rect {BOX} fill="#3a3420" fill-opacity=".35" transform="translate(2 4)"/>'
 
 
 def _stack(table: Plain, place: int) -> str:
@@ -184,7 +172,7 @@ def _mark(table: Plain, mark: str, text: str) -> str:
     """Return the mark of a spot or of the newest shield of a place: dark within light, to show on every ground."""
     if mark in SPOT and mark in {*table["cards"], *table["down"]}:
         x, y = middle(SPOT[mark])
-        shape = f'<rect {_BOX} fill="none"'
+        shape = f'<rect {BOX} fill="none"'
         at, where = (31, -65), f'data-spot="{mark}"'
     elif table["stacks"].get(mark.removeprefix("place ")):
         place = int(mark.removeprefix("place ")) - 1

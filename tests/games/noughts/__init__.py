@@ -6,7 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.base import IllegalMove, InvalidMove, InvalidSetup, Names, Option, Outcome, Phrase, Stream, Tally, View, Who
+from engine.base import (
+    IllegalMove,
+    InvalidMove,
+    InvalidSetup,
+    Layer,
+    Names,
+    Option,
+    Outcome,
+    Phrase,
+    Stream,
+    Tally,
+    View,
+    Who,
+)
 
 SQUARES = tuple(f"{column}{row}" for row in "123" for column in "abc")
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
@@ -101,14 +114,15 @@ class Noughts:
         squares = view.table["squares"]
         return "\n".join(["  a b c", *(f"{row + 1} {' '.join(squares[3 * row : 3 * row + 3])}" for row in range(3))])
 
-    def picture(self, view: View, marks: Sequence[str] = ()) -> str:
+    def picture(self, view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
         signs = "".join(
             f'<text x="{20 * (n % 3) + 10}" y="{20 * (n // 3) + 15}" text-anchor="middle">{sign}</text>'
             for n, sign in enumerate(view.table["squares"])
             if sign != "."
         )
         grid = '<path d="M20 0v60M40 0v60M0 20h60M0 40h60" stroke="#000"/>'
-        return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 60">{grid}{signs}</svg>'
+        drawn = {"whole": grid + signs, "ground": grid, "pieces": signs}[layer]
+        return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 60" width="60" height="60">{drawn}</svg>'
 
 
 GAME = Noughts()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from engine import replay
+from engine import record, replay
 from engine.base import View
 from engine.replay import Position, Row
 from server.log import Played, instant
@@ -76,6 +76,21 @@ def marks(told: Sequence[Line]) -> tuple[str, ...]:
             places.pop(place, None)
             places[place] = None
     return tuple(places)
+
+
+def shown_hash(played: Played) -> str:
+    """Return the last hash as everybody may read it: sealed while the text of a row is secret, see docs/records.md."""
+    if played.outcome or not any(_is_secret(played, row, before) for row, before, _ in _walk(played)):
+        return played.last_hash
+    return record.seal(played.last_hash, bytes(played.match.secret).hex())
+
+
+def _is_secret(played: Played, row: Row, before: Position) -> bool:
+    if row.kind != "move" or row.seat is None:
+        return False
+    move = played.game.parse(before.state, row.seat, row.text)
+    canonical = played.game.format(before.state, row.seat, move)
+    return played.game.public_text(before.state, row.seat, move, None) != canonical
 
 
 def _positions(played: Played):  # type: ignore[no-untyped-def]

@@ -221,6 +221,13 @@ class Game(Protocol):
         """Return the canonical notation of a legal move: `parse` of it gives an equal move."""
         ...
 
+    def public_text(self, state: State, seat: int, move: Any, viewer: int | None) -> str:
+        """Return the notation of a legal move as the viewer may read it: `format`, unless that tells a secret.
+
+        Whoever may read the same knows the same: the words and the touched places follow from it.
+        """
+        ...
+
     def words(self, state: State, seat: int, move: Any, viewer: int | None) -> tuple[Phrase, ...]:
         """Tell what a legal move does from `state`, every point with its reason, as far as the viewer may know."""
         ...
@@ -231,6 +238,13 @@ class Game(Protocol):
 
     def timeout_move(self, state: State, seat: int) -> Any:
         """Return a simple legal move for a seat that is awaited and out of time."""
+        ...
+
+    def reshuffled(self, state: State, viewer: int | None, stream: Stream) -> State:
+        """Return a position that differs from this one in nothing but what the viewer must not know, drawn at random.
+
+        It is how `engine.check` and the tests look for leaks. A game without secrets returns the position itself.
+        """
         ...
 
     def view(self, state: State, viewer: int | None, outcome: Outcome | None) -> View:
@@ -244,7 +258,7 @@ class Game(Protocol):
     def picture(self, view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
         """Draw the view as one SVG document without outside references; `marks` are touched places, in order.
 
-        A `layer` is a document of the same size: the ground is the same for every view of as many seats, and with the
+        A `layer` is a document of the same size: the ground is the same for every view of a match, and with the
         pieces laid over it gives the whole.
         """
         ...

@@ -26,6 +26,7 @@ __all__ = [
     "refusal",
     "row_hash",
     "rows_of",
+    "seal",
     "setup_row",
     "setup_text",
     "verify_deal",
@@ -95,6 +96,15 @@ def row_hash(previous_hex: str, row: Row) -> str:
     The previous hash of row 0 is "".
     """
     return sha256(f"{previous_hex}\n{canonical(row._asdict())}".encode("ascii")).hexdigest()
+
+
+def seal(hash_hex: str, seed_hex: str) -> str:
+    """Return what stands for a hash in public while the texts of some rows are secret, as hex.
+
+    The hash itself would tell: who knows the one before can try the few texts that a row may have. The seed is shown at
+    the end, so that whoever kept a seal can redo it then.
+    """
+    return sha256(f"{seed_hex}\n{hash_hex}".encode("ascii")).hexdigest()
 
 
 def build(

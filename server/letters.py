@@ -158,7 +158,7 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
         "outcome": played.outcome,
         "winners": wording.listed([called[number] for number in played.outcome.winners]) if played.outcome else "",
         "scores": list(zip(called, played.outcome.scores, strict=True)) if played.outcome else [],
-        "last_hash": played.last_hash,
+        "last_hash": story.shown_hash(played),
         "row": played.position.seq,
         "first": seat is not None and story.since_own(played, seat) == 0,
     }

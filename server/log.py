@@ -21,7 +21,8 @@ REMINDER_SHARE: Final = 0.8
 
 @dataclass(slots=True)
 class Played:
-    """A match as its log tells it. `rows` are those after the setup row; `append` moves `position` on.
+    """A match as its log tells it. `rows` are those after the setup row; `positions` holds
+    where the match stood after the setup and after each of them; `append` adds to both.
 
     `head` is what the setup row holds: match, game, rules, options, seats, people, setup, seed.
     """
@@ -31,8 +32,13 @@ class Played:
     setup_row: Row
     head: dict[str, Any]
     rows: list[Row]
-    position: Position
+    positions: list[Position]
     last_hash: str
+
+    @property
+    def position(self) -> Position:
+        """Where the match stands."""
+        return self.positions[-1]
 
     def view(self, viewer: int | None, position: Position | None = None) -> View:
         """Return what the viewer may know of the present, or of an earlier, position."""
@@ -110,17 +116,19 @@ def read(match: Match) -> Played:
         game = games.game(head["game"])
         if head["rules"] != game.rules:
             raise ReplayError(0, f"it was begun under rules {head['rules']}, which are not installed")
-        position = replay.replay(game, head["setup"], head["seats"], head["options"], rows[1:])
+        positions = list(replay.positions(game, head["setup"], head["seats"], head["options"], rows[1:]))
         last_hash = _chain(rows, [bytes(entry[-1]).hex() for entry in entries])
     except (ReplayError, KeyError, IndexError, TypeError, ValueError, LookupError) as fault:
-        raise Refused("damaged", f"Match {match.id} cannot be replayed, so it is frozen: {fault}") from fault
+        # Why is for the keeper only (`verify` tells him): the text of a row may be a secret of the player who wrote it.
+        where = f"row {fault.seq} does not fit" if isinstance(fault, ReplayError) else "its first row does not fit"
+        raise Refused("damaged", f"Match {match.id} cannot be replayed, so it is frozen: {where}.") from fault
     return Played(
         match=match,
         game=game,
         setup_row=rows[0],
         head=head,
         rows=rows[1:],
-        position=position,
+        positions=positions,
         last_hash=last_hash,
     )
 
@@ -143,7 +151,7 @@ def raw(match: Match) -> list[LogRow]:
 def append(played: Played, kind: str, seat: int, text: str, via: str, now: datetime) -> Row:
     """Add one row inside the caller's transaction and move the position on. Raises `engine.replay.ReplayError`."""
     row = Row(played.position.seq + 1, seat, kind, text, stamp(now), via)
-    played.position = replay.advance(played.position, row)
+    played.positions.append(replay.advance(played.position, row))
     played.last_hash = _insert(played.match.id, row, played.last_hash, now)
     played.rows.append(row)
     return row

@@ -194,7 +194,7 @@ def verify(match_id: int) -> list[str]:
         try:
             return _faults(log.read(match), log.places(match))
         except Refused as fault:
-            return [fault.sentence]
+            return [f"{fault.sentence} {fault.__cause__ or ''}".strip()]
 
 
 def _faults(played: Played, seats: list[Seat]) -> list[str]:
@@ -263,5 +263,6 @@ def _parse(played: Played, seat: int, text: str) -> object:
 
 def _done(played: Played, seq: int) -> Done:
     seats = log.places(played.match)
-    line = story.lines(played, story.names(seats), None, seq - 1)[0]
+    # To the mover, who may know all of it: it is his own row, also when his request comes again.
+    line = story.lines(played, story.names(seats), played.rows[seq - 1].seat, seq - 1)[0]
     return Done(played.match.id, seq, line.text, line.sentences)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from engine import replay
+from engine import record
 from engine.base import View
 from engine.replay import Position, Row
 from server.log import Played, instant
@@ -15,7 +15,7 @@ from server.models import Seat
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one row did: `sentences` in words, `touched` places of the board, `text` in notation."""
+    """What one row did: `sentences` in words, `touched` places of the board, `text` in notation; nothing secret."""
 
     seq: int
     seat: int | None
@@ -60,8 +60,7 @@ def since_own(played: Played, seat: int) -> int:
 def step(played: Played, called: Sequence[str], viewer: int | None, seq: int) -> Step | None:
     """Return the board after row `seq` (0: the setup) as the viewer may see it, or None if there is no such row."""
     if seq == 0:
-        start = next(_positions(played))
-        return Step(0, played.view(viewer, start), None)
+        return Step(0, played.view(viewer, played.positions[0]), None)
     for row, before, now in _walk(played):
         if row.seq == seq:
             return Step(seq, played.view(viewer, now), _line(played, row, before, now, called, viewer))
@@ -78,25 +77,35 @@ def marks(told: Sequence[Line]) -> tuple[str, ...]:
     return tuple(places)
 
 
-def _positions(played: Played) -> Iterator[Position]:
-    head = played.position
-    return replay.positions(head.game, played.setup, head.state.seats, played.head["options"], played.rows)
+def shown_hash(played: Played) -> str:
+    """Return the last hash as everybody may read it: sealed while the text of a row is secret, see docs/records.md."""
+    if played.outcome or not any(_is_secret(played, row, before) for row, before, _ in _walk(played)):
+        return played.last_hash
+    return record.seal(played.last_hash, bytes(played.match.secret).hex())
+
+
+def _is_secret(played: Played, row: Row, before: Position) -> bool:
+    if row.kind != "move" or row.seat is None:
+        return False
+    move = played.game.parse(before.state, row.seat, row.text)
+    canonical = played.game.format(before.state, row.seat, move)
+    return played.game.public_text(before.state, row.seat, move, None) != canonical
 
 
 def _walk(played: Played) -> Iterator[tuple[Row, Position, Position]]:
     """Yield each row with the position before and after it."""
-    positions = _positions(played)
-    before = next(positions)
-    for row, now in zip(played.rows, positions, strict=True):
-        yield row, before, now
-        before = now
+    return zip(played.rows, played.positions, played.positions[1:], strict=False)
 
 
 def _line(played: Played, row: Row, before: Position, now: Position, called: Sequence[str], viewer: int | None) -> Line:
     name = called[row.seat] if row.seat is not None else ""
+    text = row.text
     touched: tuple[str, ...] = ()
+    if played.outcome:
+        viewer = row.seat  # at the end everybody may know what the mover knew
     if row.kind == "move" and row.seat is not None:
         move = played.game.parse(before.state, row.seat, row.text)
+        text = played.game.public_text(before.state, row.seat, move, viewer)
         phrases = played.game.words(before.state, row.seat, move, viewer)
         sentences = [phrase.read(called) for phrase in phrases]
         touched = played.game.touched(before.state, row.seat, move)
@@ -106,7 +115,7 @@ def _line(played: Played, row: Row, before: Position, now: Position, called: Seq
         sentences = [_OTHERS[row.kind].format(name=name, text=row.text)]
     if now.outcome and not before.outcome and now.outcome.reason == "resignation":
         sentences.append(f"Nobody else is left, so {called[now.outcome.winners[0]]} wins.")
-    return Line(row.seq, row.seat, row.kind, row.text, instant(row.at), row.via, tuple(sentences), touched)
+    return Line(row.seq, row.seat, row.kind, text, instant(row.at), row.via, tuple(sentences), touched)
 
 
 _OTHERS = {

@@ -73,7 +73,7 @@ def match_page(match: Match, user: User | None) -> dict[str, Any]:
         "pace": wording.pace(match.pace),
         "options": chosen(match),
         "may_talk": user is not None and any(place.owner_id == user.id for place in seats),
-        "last_hash": played.last_hash,
+        "last_hash": story.shown_hash(played),
         "commitment": lobby.commitment(match),
         "fairness": archive.fairness(match, seats) if played.outcome else None,
     }

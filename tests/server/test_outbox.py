@@ -6,11 +6,12 @@ import logging
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from house import House, Pigeonhole
 from smtp_sink import Sink
-from together import quick_pictures
+from together import in_parallel, quick_pictures
 
 from server import accounts, db, letters, lobby, outbox, play, settings
 from server.channels import DeliveryError, Message, email
@@ -317,3 +318,13 @@ def test_the_way_out_is_the_one_that_the_settings_name(tmp_path, mail: str, deve
     names = {"DATA": str(tmp_path), "SMTP_URL": mail, "DEVELOPMENT": development, "SECRET_KEY": "s" * 40}
     chosen = settings.load({f"CLACHAN_{name}": value for name, value in names.items() if value})
     assert isinstance(outbox.open_channel(chosen), kind)
+
+
+def test_a_mailbox_made_by_many_at_once_takes_every_mail(tmp_path: Path, cottage: House) -> None:
+    sender = email.Sender("Clachan", "clachan@localhost", "localhost")
+    for number in range(20):
+        path = tmp_path / f"mailbox{number}" / "deeper"
+        mails = [Message("Ailsa", "ailsa@example.org", "A", "A", "", f"{n}@localhost", cottage.now) for n in range(6)]
+        works = [lambda mail=mail, path=path: email.LocalMailbox(path, sender).deliver(mail) for mail in mails]
+        assert in_parallel(*works) == [None] * 6
+        assert len(email.LocalMailbox(path).messages()) == 6

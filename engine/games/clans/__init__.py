@@ -39,6 +39,10 @@ class Clans:
         """Return the canonical notation of a legal move."""
         return notation.format(state, seat, move)
 
+    def public_text(self, state: Own, seat: int, move: Move, viewer: int | None) -> str:
+        """Return the canonical notation: every move is public."""
+        return notation.format(state, seat, move)
+
     def words(self, state: Own, seat: int, move: Move, viewer: int | None) -> tuple[Phrase, ...]:
         """Tell what a legal move does; all of it is public, so every viewer is told the same."""
         return view.words(state, seat, move)
@@ -50,6 +54,10 @@ class Clans:
     def timeout_move(self, state: Own, seat: int) -> Move:
         """Return a simple legal move for a seat that is out of time."""
         return view.timeout_move(state, seat)
+
+    def reshuffled(self, state: Own, viewer: int | None, stream: Stream) -> State:
+        """Return a position that differs only in the clans of others."""
+        return view.reshuffled(state, viewer, stream)
 
     def view(self, state: Own, viewer: int | None, outcome: Outcome | None) -> View:
         """Return what the viewer may know."""

@@ -6,8 +6,9 @@ Secret while a match runs is only which clan each seat holds (rule sheet: Public
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from engine.base import Outcome, Phrase, Plain, View, Who
+from engine.base import Outcome, Phrase, Plain, Stream, View, Who
 from engine.games.clans.board import CLANS, EPOCH_OF_CHIP, EPOCHS, TERRAIN, TERRITORIES
 from engine.games.clans.notation import format as written
 from engine.games.clans.rules import (
@@ -91,6 +92,14 @@ def timeout_move(state: State, seat: int) -> Move:
     if first is None:
         raise ValueError(f"seat {seat} is not awaited")
     return first
+
+
+def reshuffled(state: State, viewer: int | None, stream: Stream) -> State:
+    """Return the position with other clans dealt to everybody but the viewer."""
+    own = None if viewer is None else state.table.clans[viewer]
+    others = stream.shuffled(clan for clan in range(len(CLANS)) if clan != own)
+    clans = tuple(held if seat == viewer else others.pop() for seat, held in enumerate(state.table.clans))
+    return replace(state, table=state.table._replace(clans=clans))
 
 
 def _table(state: State, viewer: int | None, outcome: Outcome | None) -> Plain:

@@ -1,0 +1,251 @@
+"""Clans and Glory as pure rules: an immutable position, the legal moves, what a move does. Source: the rule sheet.
+
+The board is bytes, one for each spot and one more for `NOWHERE`: 0 a free spot, a card's number if it lies face up,
+`DOWN` and more if it lies face down (with its owner, who alone knows it), `NO_SPOT` where this table has none. Shifting
+a set of cards by any of the last two gives 0, so nothing needs to ask whether a neighbour is a face-up card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from engine.base import IllegalMove, Outcome, Plain, Tally
+from engine.games.glory.cards import (
+    CARDS,
+    COLOURS,
+    COLUMNS,
+    MATCH,
+    PLACE,
+    SPOTS,
+    STRENGTH,
+    WIDE,
+)
+
+FREE = 0
+DOWN = 64
+NO_SPOT = 255
+
+BYTE = tuple(bytes((value,)) for value in range(256))
+
+
+class Move(NamedTuple):
+    """A card goes from the hand to a spot, face up or `down`; with `shield` a shield follows onto that place."""
+
+    card: int
+    spot: int
+    shield: bool = False
+    down: bool = False
+
+
+class Taking(NamedTuple):
+    """What one shield takes: all face-up cards of one strength at its place."""
+
+    seat: int
+    strength: int
+    cards: int
+
+
+class Table(NamedTuple):
+    """What never changes in a match: seats, places, spots, neighbours, who follows whom, who holds the small hand."""
+
+    seats: int
+    places: int
+    spots: tuple[int, ...]
+    row: str
+    near: tuple[tuple[int, int, int], ...]
+    following: tuple[tuple[int, ...], ...]
+    last: int
+    undealt: int
+
+
+def face_down(seat: int, card: int) -> int:
+    """Return the byte of a card that lies face down."""
+    return DOWN + seat * len(CARDS) + card
+
+
+def owner_and_card(value: int) -> tuple[int, int]:
+    """Return whose face-down card a byte is, and which."""
+    return divmod(value - DOWN, len(CARDS))
+
+
+def members(cards: int) -> Iterator[int]:
+    """Yield the cards of a set, ascending."""
+    while cards:
+        lowest = cards & -cards
+        yield lowest.bit_length() - 1
+        cards ^= lowest
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A position of Clans and Glory.
+
+    `hands` holds a set of cards for each seat, `board` a byte for each spot, `stacks` for each place the seats of its
+    shields, first placed first, `shields` how many each seat has left.
+    """
+
+    table: Table
+    hands: tuple[int, ...]
+    board: bytes
+    stacks: tuple[tuple[int, ...], ...]
+    shields: tuple[int, ...]
+    to_act: tuple[int, ...]
+
+    @property
+    def seats(self) -> int:
+        """How many seats play."""
+        return self.table.seats
+
+    def legal_moves(self, seat: int) -> Iterator[Move]:
+        """Yield every move the seat may make, by card and spot, the one without a shield first; none if not awaited."""
+        if seat not in self.to_act:
+            return
+        hand = self.hands[seat]
+        shields = (False, True) if self.shields[seat] else (False,)
+        down = not fits_at_all(self, hand)
+        for card in members(hand):
+            for spot in free_spots(self) if down else fitting_spots(self, card):
+                for shield in shields:
+                    yield Move(card, spot, shield, down)
+
+    def apply(self, seat: int, move: Move) -> State:
+        """Return the position after the move. Raises `IllegalMove` with a sentence for the player."""
+        if not allowed(self, seat, move):
+            raise IllegalMove(obstacle(self, seat, move))
+        card, spot, shield, down = move
+        table, hands, board, stacks, shields = self.table, self.hands, self.board, self.stacks, self.shields
+        hand = hands[seat] ^ 1 << card
+        hands = (*hands[:seat], hand, *hands[seat + 1 :])
+        board = board[:spot] + BYTE[face_down(seat, card) if down else card] + board[spot + 1 :]
+        if shield:
+            place = PLACE[spot]
+            stacks = (*stacks[:place], (*stacks[place], seat), *stacks[place + 1 :])
+            shields = (*shields[:seat], shields[seat] - 1, *shields[seat + 1 :])
+        over = not hand and seat == table.last
+        return State(table, hands, board, stacks, shields, () if over else table.following[seat])
+
+    def outcome(self) -> Outcome | None:
+        """Return how the match ended by its own rules, or None while it runs. Equal points share the win."""
+        if self.to_act:
+            return None
+        scores, detail = self.tally()
+        best = max(scores)
+        winners = tuple(seat for seat, score in enumerate(scores) if score == best)
+        return Outcome("last card laid", scores, winners, detail)
+
+    def tally(self) -> Tally:
+        """Return the scores as they stand and, by place, what each shield takes. In this game all of it is public."""
+        scores = [0] * self.seats
+        taken: dict[str, Plain] = {}
+        for place in range(self.table.places):
+            found = takings(self, place)
+            if found:
+                taken[str(place + 1)] = [list(taking) for taking in found]
+            for taking in found:
+                scores[taking.seat] += taking.strength * taking.cards
+        return Tally(tuple(scores), {"taken": taken})
+
+
+def allowed(state: State, seat: int, move: Move) -> bool:
+    """Tell whether the seat may make the move now."""
+    card, spot, shield, down = move
+    board = state.board
+    if seat not in state.to_act or not state.hands[seat] >> card & 1 or board[spot]:
+        return False
+    if shield and not state.shields[seat]:
+        return False
+    if down:
+        return not fits_at_all(state, state.hands[seat])
+    opposite, left, right = state.table.near[spot]
+    return bool((MATCH[card] >> board[opposite] | MATCH[card] >> board[left] | MATCH[card] >> board[right]) & 1)
+
+
+def obstacle(state: State, seat: int, move: Move) -> str:
+    """Return the sentence that tells a player why he cannot make the move, "" if he can."""
+    card, spot, shield, down = move
+    name, where, hand = CARDS[card], SPOTS[spot], state.hands[seat] if 0 <= seat < state.seats else 0
+    if seat not in state.to_act:
+        return "It is not your turn." if state.to_act else "The match is over."
+    if state.board[spot] == NO_SPOT:
+        last = WIDE * state.table.places
+        return f"There is no spot {where} at this table: they are N1 to N{last} and S1 to S{last}."
+    if not hand >> card & 1:
+        return f"You do not hold {name}."
+    if state.board[spot]:
+        return f"{where} is taken: a card goes onto a free spot."
+    if down and fits_at_all(state, hand):
+        return "A card of yours fits face up: only when none does may one be laid face down."
+    if not down and not fits(state, card, spot):
+        if fits_at_all(state, hand):
+            return (
+                f"{name} does not fit on {where}: {_beside(state, spot)}. It goes where a face-up card opposite or"
+                f" beside it is {COLOURS[name[0]]} or a {name[1]}."
+            )
+        return f"None of your cards fits anywhere, so you lay one face down: write {name} {where} down."
+    if shield and not state.shields[seat]:
+        return "You have no shield left."
+    return ""
+
+
+def fits(state: State, card: int, spot: int) -> bool:
+    """Tell whether a face-up card opposite or beside the spot shares the card's colour or strength."""
+    board = state.board
+    return any(MATCH[card] >> board[near] & 1 for near in state.table.near[spot])
+
+
+def matches(state: State, card: int, spot: int) -> list[int]:
+    """Return the spots around this one whose face-up card shares the card's colour or strength."""
+    return sorted(near for near in state.table.near[spot] if MATCH[card] >> state.board[near] & 1)
+
+
+def free_spots(state: State) -> list[int]:
+    """Return the spots where no card lies, ascending."""
+    return [spot for spot in state.table.spots if not state.board[spot]]
+
+
+def fitting_spots(state: State, card: int) -> list[int]:
+    """Return the free spots where the card may lie face up, ascending."""
+    return [spot for spot in free_spots(state) if fits(state, card, spot)]
+
+
+def fits_at_all(state: State, hand: int) -> bool:
+    """Tell whether any of the cards may lie face up anywhere."""
+    board, near = state.board, state.table.near
+    return any(
+        hand & MATCH[board[other]] for spot in free_spots(state) for other in near[spot] if 0 < board[other] < DOWN
+    )
+
+
+def takings(state: State, place: int) -> list[Taking]:
+    """Return what the shields of a place take if it is scored now, in scoring order; those that get nothing left out.
+
+    The shield placed first takes all face-up cards of the lowest strength, the next all of the next lowest. Face-down
+    cards are not looked at; cards for which no shield is left go to nobody.
+    """
+    strengths = [STRENGTH[value] for spot in place_spots(place) if 0 < (value := state.board[spot]) < DOWN]
+    return [
+        Taking(seat, strength, strengths.count(strength))
+        for seat, strength in zip(state.stacks[place], sorted(set(strengths)), strict=False)
+    ]
+
+
+def place_spots(place: int) -> tuple[int, ...]:
+    """Return the six spots of a place, north before south."""
+    first = WIDE * place
+    return (*range(first, first + WIDE), *range(COLUMNS + first, COLUMNS + first + WIDE))
+
+
+def _beside(state: State, spot: int) -> str:
+    """Return what lies around a spot, in words."""
+    found = [
+        f"{CARDS[state.board[near]]} on {SPOTS[near]}"
+        for near in sorted(state.table.near[spot])
+        if 0 < state.board[near] < DOWN
+    ]
+    return (
+        f"around it lie {', '.join(found)}"
+        if len(found) > 1
+        else f"around it lies {found[0] if found else 'no face-up card'}"
+    )

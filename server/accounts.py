@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import argon2
 
-from server import db, links, outbox, throttle
+from server import db, links, notify, outbox, throttle
 from server.errors import Refused
-from server.models import ReplyToken, User
+from server.models import Match, ReplyToken, Seat, User
 
 LANGUAGES: Final = ("en",)
 # The letters shut out are those that show as nothing.
@@ -50,29 +50,24 @@ def sign_up(name: str, email: str, password: str, *, zone: str, language: str, s
             holder = User.get_or_none(User.email_key == email.casefold())
             if holder is not None:
                 outbox.queue("known", now=now, user=holder, key=f"known {holder.id} {now:%Y%m%d%H}")
-                return
+            # With an address that has an account the name is kept all the same, for as long as a confirmation would
+            # take: or trying the name again would tell.
             user = User.create(
                 name=name,
                 name_key=name_key(name),
-                email=email,
-                email_key=email.casefold(),
-                password=hashed,
+                email=None if holder else email,
+                email_key=None if holder else email.casefold(),
+                password="" if holder else hashed,
                 session_key=secrets.token_hex(16),
                 zone=zone,
                 language=language,
                 created_at=now,
             )
-            outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id} {secrets.token_hex(4)}")
+            if holder is None:
+                outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id}")
     except db.Duplicate:
         # Another request for the name or the address was quicker by a moment.
         raise taken from None
-
-
-def confirm_again(user: User, now: datetime) -> None:
-    """Queue the confirmation mail once more."""
-    throttle.count("mail to", str(user.email_key), now)
-    with db.transaction():
-        outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id} {secrets.token_hex(4)}")
 
 
 def confirm(token: str, now: datetime) -> User:
@@ -94,16 +89,18 @@ def sign_in(who: str, password: str, *, source: str, now: datetime) -> User:
         _hasher.verify(stored or _DECOY, password[:LONGEST_PASSWORD])
     except argon2.exceptions.VerificationError:
         stored = ""
-    if user is None or not stored:
-        raise Refused("bad-credentials", "Name or password is wrong.")
+    # Not before the address is confirmed: that somebody may sign in would tell that the address was new.
+    if user is None or not stored or user.confirmed_at is None:
+        raise Refused("bad-credentials", "Name or password is wrong, or your address is not confirmed yet.")
     return user
 
 
 def forgot(email: str, *, source: str, now: datetime) -> None:
     """Queue a reset mail if the address has an account; whether it has is not said."""
     email = clean_email(email)
-    throttle.count("sign-up from", source, now)
-    throttle.count("mail to", email.casefold(), now)
+    throttle.count("reset from", source, now)
+    # By both: a stranger who asks and asks must not keep the owner from asking.
+    throttle.count("mail to", f"{email.casefold()} {source}", now)
     with db.transaction():
         user = User.get_or_none(User.email_key == email.casefold())
         if user is not None:
@@ -130,21 +127,31 @@ def change_password(user: User, old: str, new: str, *, source: str, now: datetim
     _check_password(new)
     hashed = _hasher.hash(new)
     with db.transaction():
+        links.revoke("reset", user)
         User.update(password=hashed, session_key=secrets.token_hex(16)).where(User.id == user.id).execute()
     return _read(user.id)
 
 
 def sign_out_everywhere(user: User) -> None:
-    """End every session of the person."""
+    """End every session of the person, and every way back in that was mailed."""
     with db.transaction():
+        links.revoke("reset", user)
         User.update(session_key=secrets.token_hex(16)).where(User.id == user.id).execute()
 
 
-def settle(user: User, *, zone: str, language: str, turn_mail: bool) -> None:
-    """Store the person's settings. Raises `Refused` (bad-input)."""
+def settle(user: User, *, zone: str, language: str, turn_mail: bool, now: datetime) -> None:
+    """Store the person's settings; who wants mails again is told where he is awaited. Raises `Refused` (bad-input)."""
     zone, language = clean_zone(zone), clean_language(language)
     with db.transaction():
         User.update(zone=zone, language=language, turn_mail=turn_mail).where(User.id == user.id).execute()
+        notify.catch_up(_read(user.id), now)
+
+
+def try_mail_again(user: User, now: datetime) -> None:
+    """Take an address that refused mail back into use; its owner asked for it, and is told where he is awaited."""
+    with db.transaction():
+        User.update(mail_stopped="").where(User.id == user.id).execute()
+        notify.catch_up(_read(user.id), now)
 
 
 def unsubscribe(token: str, now: datetime) -> None:
@@ -160,6 +167,9 @@ def forget(user: User, now: datetime) -> None:
     Seats in running matches must have been given up before (`lobby.leave_all`).
     """
     with db.transaction():
+        db.locked(User.select().where(User.id == user.id)).first()
+        if Seat.select().join(Match).where((Seat.user == user) & Match.status.in_(["open", "running"])).exists():
+            raise Refused("not-open", "A seat was taken at this moment. Please try again.")
         for purpose in links.LIFETIMES:
             links.revoke(purpose, user)
         ReplyToken.delete().where(ReplyToken.user == user).execute()
@@ -175,6 +185,13 @@ def forget(user: User, now: datetime) -> None:
             turn_mail=False,
             deleted_at=now,
         ).where(User.id == user.id).execute()
+
+
+def sweep(now: datetime) -> None:
+    """Forget those who never confirmed their address, so that their names are free again."""
+    with db.transaction():
+        late = User.confirmed_at.is_null() & User.deleted_at.is_null() & (User.bot == "")
+        User.delete().where(late & (User.created_at < now - links.LIFETIMES["confirm"])).execute()
 
 
 def by_name(name: str) -> User:
@@ -221,9 +238,14 @@ def clean_email(text: str) -> str:
     return email
 
 
+def zones() -> list[str]:
+    """Return the names of the time zones to choose from, in order."""
+    return sorted(name for name in available_timezones() if "/" in name or name == "UTC")
+
+
 def clean_zone(text: str) -> str:
     """Return the time zone's name. Raises `Refused` (bad-input)."""
-    if text not in available_timezones():
+    if text not in zones():
         raise Refused("bad-input", "Choose a time zone from the list, such as Europe/Prague.")
     return ZoneInfo(text).key
 
@@ -242,4 +264,4 @@ def _read(number: int | None) -> User:
 
 def _check_password(password: str) -> None:
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        raise Refused("bad-input", f"A password has at least {SHORTEST_PASSWORD} characters.")
+        raise Refused("bad-input", f"A password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters.")

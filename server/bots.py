@@ -7,7 +7,7 @@ import secrets
 from datetime import datetime
 
 from engine import bots, deal
-from server import log, play
+from server import deadlines, log, play
 from server.errors import Refused
 from server.models import Match
 
@@ -16,11 +16,13 @@ logger = logging.getLogger(__name__)
 
 def run(now: datetime, limit: int = 50) -> int:
     """Make one move for each match in which a bot is awaited; return how many were made."""
-    waiting = Match.select().where((Match.bot_acts == True) & (Match.status == "running"))  # noqa: E712
+    free = Match.leased_until.is_null() | (Match.leased_until <= now)
+    waiting = Match.select().where((Match.bot_acts == True) & (Match.status == "running") & free)  # noqa: E712
     made = 0
     for match in list(waiting.order_by(Match.deadline).limit(limit)):
         try:
-            made += move(match, now)
+            # A damaged match stays leased for a while, so that it does not keep the others from their turn.
+            made += move(match, now) if deadlines.claim(match, now) else 0
         except Refused as fault:
             # Another scheduler was quicker, or the match is damaged; the clock is there for the rest.
             logger.info("no bot move in match %s: %s", match.id, fault.sentence)

@@ -17,12 +17,14 @@ from typing import Any
 import click
 
 from engine import games, record, selfplay
-from server import create_app, db, log, play, seeding, settings
+from server import create_app, db, play, seeding, settings
 from server.errors import Refused
 from server.scheduler import Scheduler
 
 # How many seconds requests in hand are given when the server is told to stop.
 PATIENCE = 10
+# Bytes; the site itself refuses smaller ones with a page of its own.
+LARGEST_REQUEST = 1024 * 1024
 
 
 @click.group()
@@ -62,6 +64,11 @@ def serve(chosen: settings.Settings) -> None:
         host=chosen.host,
         port=chosen.port,
         threads=chosen.web_threads,
+        # Slow or silent clients must not use up what others need.
+        connection_limit=1000,
+        channel_timeout=60,
+        asyncore_use_poll=True,
+        max_request_body_size=LARGEST_REQUEST,
         ident="",
         clear_untrusted_proxy_headers=False,
     )

@@ -16,11 +16,12 @@ database: Final = peewee.DatabaseProxy()
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 # How long a writer waits for another before it gives up; a move takes milliseconds.
-BUSY_SECONDS: Final = 20
+BUSY_SECONDS: Final = 8
 
 # What peewee raises when the database cannot take a write just now: locked, full, read-only, gone.
 Unavailable: Final = (peewee.OperationalError, peewee.InterfaceError)
 Duplicate: Final = peewee.IntegrityError
+Broken: Final = peewee.DatabaseError  # and every fault besides, such as a file that is no database
 
 
 class PendingMigration(Exception):
@@ -31,7 +32,9 @@ def use(url: str) -> None:
     """Point every model at the database of `url` (sqlite:///path or postgresql://...); connects only when needed."""
     if url.startswith("sqlite:///"):
         path = Path(url.removeprefix("sqlite:///"))
-        path.parent.mkdir(parents=True, exist_ok=True)
+        # The file holds secrets; those that SQLite puts beside it take its mode.
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600, exist_ok=True)
         database.initialize(_sqlite(path))
     else:
         database.initialize(_postgresql(url))
@@ -46,7 +49,7 @@ def _sqlite(path: Path) -> peewee.Database:
 def _postgresql(url: str) -> peewee.Database:
     parts = urlsplit(url)
     return peewee.PostgresqlDatabase(
-        parts.path.lstrip("/"),
+        unquote(parts.path.lstrip("/")),
         user=unquote(parts.username) if parts.username else None,
         password=unquote(parts.password) if parts.password else None,
         host=parts.hostname,
@@ -106,12 +109,20 @@ def migrate() -> list[str]:
         return list(_runner().up())
 
 
+def is_current() -> bool:
+    """Whether the schema is that of this program."""
+    return not _pending()
+
+
 def require_current() -> None:
     """Raise `PendingMigration` unless the schema is that of this program."""
-    with connected():
-        pending = [step.name for step in _runner().status() if not step.applied]
-    if pending:
+    if pending := _pending():
         raise PendingMigration(f"The database lacks {', '.join(pending)}: run `clachan db migrate`.")
+
+
+def _pending() -> list[str]:
+    with connected():
+        return [step.name for step in _runner().status() if not step.applied]
 
 
 def _runner() -> Runner:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from engine import games
 from server import db, log, story
 from server.errors import Refused
 from server.models import Match, Seat, User
@@ -21,7 +22,6 @@ class Entry:
     """A match on somebody's list. `last` is the last move in words; `fault` is set for a match that is frozen."""
 
     match: Match
-    title: str
     seats: tuple[Seat, ...]
     mine: Seat
     my_turn: bool
@@ -39,19 +39,20 @@ def entries(user: User) -> list[Entry]:
 
 def waiting(user: User) -> int:
     """Return in how many matches the person is awaited."""
-    return len(_awaiting(user))
+    return len(awaiting(user))
 
 
 def next_waiting(user: User, after: Match) -> Match | None:
     """Return the match to go to from another: the next on the list where the person is awaited, around the end."""
-    others = [match for match in _awaiting(user) if match.id != after.id]
+    others = [match for match in awaiting(user) if match.id != after.id]
     later = [match for match in others if _place(match) > _place(after)]
     return next(iter(later or others), None)
 
 
 def tables(user: User) -> list[Match]:
     """Return the open tables the person sits at."""
-    return list(Match.select().join(Seat).where((Seat.owner == user) & (Match.status == "open")).order_by(Match.id))
+    mine = (Seat.owner == user) & (Match.status == "open") & Match.game.in_(list(games.games()))
+    return list(Match.select().join(Seat).where(mine).order_by(Match.id))
 
 
 def unseen(user: User) -> list[Match]:
@@ -78,7 +79,7 @@ def visit(match: Match, user: User, now: datetime) -> None:
         Seat.update(seen=match.length).where(mine & (Seat.seen < match.length)).execute()
 
 
-def _awaiting(user: User) -> list[Match]:
+def awaiting(user: User) -> list[Match]:
     """Return the running matches in which the person is awaited, by the time left; from the columns, without replay."""
     query = Seat.select(Seat, Match).join(Match).where((Seat.user == user) & (Match.status == "running"))
     return [seat.match for seat in query.order_by(Match.deadline, Match.id) if seat.number in seat.match.awaited]
@@ -93,7 +94,6 @@ def _entry(match: Match, user: User) -> Entry:
         last, fault = "", refused.sentence
     return Entry(
         match=match,
-        title=match.game if fault else log.game_of(match).title,
         seats=tuple(seats),
         mine=mine,
         my_turn=mine.number in match.awaited,

@@ -14,7 +14,7 @@ from typing import Any, Final
 import css_inline
 import jinja2
 
-from server import db, links, log, outbox, raster, story, wording
+from server import db, home, links, log, outbox, raster, story, wording
 from server.channels import DeliveryError, Message
 from server.errors import Refused
 from server.log import Played
@@ -96,6 +96,7 @@ def _message(settings: Settings, mail: Outbox, now: datetime) -> Message:
         facts["url"] = f"{settings.public_url}/{mail.kind}/{_link(mail.kind, mail, now)}"
     elif mail.user is not None and mail.kind == "summary":
         facts["waiting"] = _waiting(settings, mail.user)
+        facts["ended"] = [_named(settings, log.get(number)) for number in mail.facts["ended"]]
     facts["unsubscribe"] = unsubscribe
     return Message(
         to_name=mail.user.name if mail.user else "",
@@ -142,7 +143,7 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
     view, until = played.view(seat), log.deadline(played)
     return {
         "match": match,
-        "match_name": f"{played.game.title} {match.id}",
+        "match_name": log.title(match),
         "players": wording.listed([place.owner.name for place in seats]),
         "called": called,
         "url": f"{settings.public_url}/matches/{match.id}",
@@ -165,13 +166,12 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
 
 
 def _table_facts(settings: Settings, mail: Outbox, match: Match, now: datetime) -> dict[str, Any]:
-    game = log.game_of(match)
     url = f"{settings.public_url}/matches/{match.id}"
     if mail.kind == "invite":
         url = f"{settings.public_url}/invite/{_link('invite', mail, now)}"
     return {
         "match": match,
-        "match_name": f"{game.title} {match.id}",
+        "match_name": log.title(match),
         "host": User.get_by_id(mail.facts["by"]).name if "by" in mail.facts else match.host.name,
         "players": wording.listed([place.owner.name for place in log.places(match)]),
         "pace": wording.pace(match.pace),
@@ -180,19 +180,15 @@ def _table_facts(settings: Settings, mail: Outbox, match: Match, now: datetime) 
 
 
 def _waiting(settings: Settings, user: User) -> list[dict[str, str]]:
-    query = Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running")).order_by(Match.deadline)
-    found = []
-    for match in query:
-        mine = log.own_number(match, user)
-        if mine in match.awaited:
-            found.append(
-                {
-                    "name": f"{log.game_of(match).title} {match.id}",
-                    "deadline": wording.when(match.deadline, user.zone),
-                    "url": f"{settings.public_url}/matches/{match.id}",
-                }
-            )
-    return found
+    return [
+        {**_named(settings, match), "deadline": wording.when(match.deadline, user.zone)}
+        for match in home.awaiting(user)
+        if match.deadline
+    ]
+
+
+def _named(settings: Settings, match: Match) -> dict[str, str]:
+    return {"name": log.title(match), "url": f"{settings.public_url}/matches/{match.id}"}
 
 
 def _bounce_token(settings: Settings, mail: Outbox) -> str:

@@ -41,10 +41,10 @@ class Terms:
 
 def open_table(host: User, terms: Terms, now: datetime) -> Match:
     """Open a table with the host in its first seat. Raises `Refused` (bad-input, unconfirmed, throttled)."""
-    _require_confirmed(host)
     game = _check(terms)
     throttle.count("open by", str(host.id), now)
     with db.transaction():
+        _require_confirmed(host)
         if Match.select().where((Match.host == host) & (Match.status == "open")).count() >= MOST_OPEN:
             raise Refused("bad-input", f"You have {MOST_OPEN} open tables already.")
         match = Match.create(
@@ -70,10 +70,10 @@ def join(match_id: int, user: User, *, now: datetime, contribution: str = "", in
     `invitation` is the token of an invitation, needed at a table that is for invited people only. Raises `Refused`
     (not-open, table-full, already-seated, not-yours, unconfirmed, link-spent).
     """
-    _require_confirmed(user)
     with db.transaction():
         match = log.get(match_id, hold=True)
         _require_open(match)
+        _require_confirmed(user)
         seats = log.places(match)
         if any(seat.owner_id == user.id for seat in seats):
             raise Refused("already-seated", "You already sit at this table.")
@@ -125,6 +125,7 @@ def invitation(match_id: int, by: User, now: datetime) -> str:
 def invite(match_id: int, by: User, email: str, now: datetime) -> str:
     """Queue an invitation to a mail address and return it. Raises `Refused`."""
     email = accounts.clean_email(email)
+    _host_table(match_id, by)
     throttle.count("invite by", str(by.id), now)
     throttle.count("mail to", email.casefold(), now)
     with db.transaction():
@@ -151,7 +152,8 @@ def commitment(match: Match) -> str:
 
 def open_tables() -> list[Match]:
     """Return the tables anybody may join, newest first."""
-    query = Match.select().where((Match.status == "open") & (Match.invited_only == False))  # noqa: E712
+    known = Match.game.in_(list(games.games()))
+    query = Match.select().where((Match.status == "open") & (Match.invited_only == False) & known)  # noqa: E712
     return list(query.order_by(Match.id.desc()).limit(100))
 
 
@@ -189,7 +191,9 @@ def _check(terms: Terms) -> Game:
 
 
 def _require_confirmed(user: User) -> None:
-    if user.confirmed_at is None:
+    """Hold the person's row: what he does elsewhere just now, leaving for good say, comes before or after."""
+    held = db.locked(User.select().where(User.id == user.id)).first()
+    if held is None or held.confirmed_at is None:
         raise Refused("unconfirmed", "Please confirm your mail address first: the letter is in your mailbox.")
 
 

@@ -251,6 +251,12 @@ def game_of(match: Match) -> Game:
         raise Refused("damaged", f"Match {match.id} needs a game that is not installed: {match.game}.") from fault
 
 
+def title(match: Match) -> str:
+    """Return what a match is called: Clans 17."""
+    game = games.games().get(match.game)
+    return f"{game.title if game else match.game} {match.id}"
+
+
 def own_number(match: Match, user: User | None) -> int | None:
     """Return the number of the seat that the person sits in now, or None."""
     if user is None:

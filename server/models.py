@@ -48,8 +48,11 @@ class InstantField(BigIntegerField):
         return None if value is None else (value - EPOCH) // MILLISECOND
 
     def python_value(self, value: int | None) -> datetime | None:
-        """Return the datetime."""
-        return None if value is None else EPOCH + value * MILLISECOND
+        """Return the datetime; None, too, for a number that is none: one spoilt row must not hide all the others."""
+        try:
+            return None if value is None else EPOCH + value * MILLISECOND
+        except (OverflowError, TypeError):
+            return None
 
 
 class JsonField(TextField):
@@ -60,8 +63,11 @@ class JsonField(TextField):
         return None if value is None else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
     def python_value(self, value: str | None) -> Any:
-        """Return the plain value."""
-        return None if value is None else json.loads(value)
+        """Return the plain value; None, too, for what is no JSON, as above."""
+        try:
+            return None if value is None else json.loads(value)
+        except (ValueError, RecursionError):
+            return None
 
 
 class Model(peewee.Model):
@@ -140,7 +146,7 @@ class Match(Model):
     @property
     def awaited(self) -> tuple[int, ...]:
         """The seats awaited."""
-        return tuple(int(seat) for seat in self.to_act.split(",") if seat)
+        return tuple(int(seat) for seat in self.to_act.split(",") if seat.isdecimal())
 
 
 class Seat(Model):
@@ -195,7 +201,11 @@ class Talk(Model):
     match = ForeignKeyField(Match, backref="talk")
     user = ForeignKeyField(User, index=False)
     text = TextField()
+    key = CharField(64, null=True)  # of the request, so that one that comes twice is said once
     at = InstantField()
+
+    class Meta:
+        indexes = ((("user", "key"), True),)
 
 
 class ClientKey(Model):
@@ -260,15 +270,16 @@ class Outbox(Model):
     message_id = CharField(64)
     created_at = InstantField()
     due_at = InstantField()
-    state = CharField(8, default="queued")  # queued, sent, dropped, failed
+    state = CharField(8, default="queued")  # queued, taken, handed, sent, dropped, failed
+    unsure = BooleanField(default=False)  # whether an earlier try may have delivered it
+    alarm = BooleanField(default=False)  # whether a fault of our own put it off
     attempts = SmallIntegerField(default=0)
-    leased_until = InstantField(null=True)
-    lease = CharField(32, default="")  # who holds it
+    lease = CharField(32, default="")  # who holds it while it is being sent
     done_at = InstantField(null=True)
-    note = CharField(200, default="")  # why it was dropped, failed or put off
+    note = CharField(200, default="")  # why it was dropped, failed or put off, for people
 
     class Meta:
-        indexes = ((("state", "due_at"), False), (("match", "user", "id"), False))
+        indexes = ((("done_at", "due_at"), False), (("match", "user", "id"), False))
 
 
 class Attempt(Model):

@@ -49,10 +49,22 @@ def advanced(played: Played, rows: Sequence[Row], now: datetime) -> None:
 
 def reminder(match: Match, seat: Seat, now: datetime) -> None:
     """Queue the reminder of an awaited seat, once for each deadline."""
-    if seat.user.reachable:
+    if seat.user.reachable and seat.user.turn_mail:
         due = int(match.deadline.timestamp()) if match.deadline else 0
         key = f"reminder {match.id} {seat.number} {seat.user_id} {due}"
         _queue("reminder", match, seat, now, key=key, asked=match.asked)
+
+
+def catch_up(user: User, now: datetime) -> None:
+    """Queue the turn mails owed to a person who could or would not be told before; the caller holds a transaction."""
+    if not (user.reachable and user.turn_mail):
+        return
+    held = Seat.select(Seat, Match).join(Match).where((Seat.user == user) & (Match.status == "running"))
+    for seat in held:
+        match = seat.match
+        if seat.number in match.awaited and not outbox.told("turn", user, match, match.asked):
+            key = f"turn {match.id} {seat.number} {match.asked} {user.id} again {now.timestamp():.0f}"
+            _queue("turn", match, seat, now, key=key, asked=match.asked)
 
 
 def full(match: Match, now: datetime) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from server import db
 from server.channels import Channel, DeliveryError, Message, email
-from server.models import Match, Outbox, User
+from server.models import Match, Outbox, ReplyToken, User
 from server.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -23,13 +23,9 @@ ALARM_PAUSE: Final = timedelta(minutes=15)
 # A person with this many mails about matches, all held up for FLOOD_AGE, gets one summary instead.
 FLOOD: Final = 4
 FLOOD_AGE: Final = timedelta(hours=1)
+ADDRESSES_KEPT: Final = timedelta(days=30)
+TOKENS_KEPT: Final = timedelta(days=400)
 FOLDED: Final = ("turn", "reminder", "notice", "start", "end")
-# Notes of mails in hand and of those put off. A mail that may have arrived is sent once more and never again.
-SENDING: Final = "being sent"
-RESENDING: Final = "being sent once more, though it may have arrived"
-DOUBT: Final = "may have arrived: "
-ALARM: Final = "nothing is sent: "
-
 Writer = Callable[[Outbox, datetime], Message | str]
 
 
@@ -78,15 +74,15 @@ def withdraw(user: User, now: datetime) -> None:
     # Invitations went to the address alone, in whatever case.
     theirs = (Outbox.user == user) | (db.lower(Outbox.address) == user.email_key)
     Outbox.update(state="dropped", done_at=now, note="the account was deleted").where(
-        theirs & (Outbox.state == "queued")
+        theirs & Outbox.done_at.is_null()
     ).execute()
     Outbox.update(address="").where(theirs).execute()
 
 
-def try_again(user: User, now: datetime) -> None:
-    """Take an address that refused mail back into use; its owner asked for it."""
-    with db.transaction():
-        User.update(mail_stopped="").where(User.id == user.id).execute()
+def told(kind: str, user: User, match: Match, asked: int) -> bool:
+    """Whether a mail of that kind about that turn has left or is about to."""
+    same = (Outbox.kind == kind) & (Outbox.user == user) & (Outbox.match == match) & (Outbox.asked == asked)
+    return bool(Outbox.select().where(same & Outbox.state.not_in(["dropped", "failed"])).exists())
 
 
 def thread(mail: Outbox) -> tuple[str, ...]:
@@ -121,7 +117,7 @@ def deliver_due(channel: Channel, write: Writer, now: Callable[[], datetime], li
             if isinstance(message, str):
                 _close(mail, "dropped", message, now())
                 continue
-            channel.deliver(message)
+            _hand(mail, channel, message)
         except DeliveryError as fault:
             if not _failed(mail, fault, now()):
                 break
@@ -136,61 +132,75 @@ def deliver_due(channel: Channel, write: Writer, now: Callable[[], datetime], li
 
 
 def _claim(now: datetime) -> Outbox | None:
-    """Take the oldest due mail for a while; nobody else will, and if this process dies somebody will later."""
-    lease = secrets.token_hex(8)
-    free = Outbox.leased_until.is_null() | (Outbox.leased_until <= now)
-    due = (Outbox.state == "queued") & (Outbox.due_at <= now) & free
+    """Take the oldest due mail for a while; nobody else will, and if this process dies somebody will later.
+
+    A mail in hand is due again when the lease is over: then the process died. If it had come as far as handing the mail
+    over, the mail may have been delivered: it is sent once more with the same id and never again.
+    """
+    due = Outbox.done_at.is_null() & (Outbox.due_at <= now)
+    twice = due & (Outbox.state == "handed") & (Outbox.unsure == True)  # noqa: E712
     with db.transaction():
-        # A process died in the second try as well, or in the one after an unknown end: either may have delivered it.
-        cut_off = due & (Outbox.note == RESENDING)
-        Outbox.update(state="failed", done_at=now, note="cut off twice while sending").where(cut_off).execute()
-        mail = db.locked(Outbox.select().where(due).order_by(Outbox.due_at, Outbox.id).limit(1), skip=True).first()
+        Outbox.update(state="failed", done_at=now, note="cut off twice while sending").where(twice).execute()
+        oldest = Outbox.select().where(due).order_by(Outbox.due_at, Outbox.id).limit(1)
+        mail: Outbox | None = db.locked(oldest, skip=True).first()
         if mail is None:
             return None
-        mail.note = RESENDING if mail.note == SENDING or mail.note.startswith(DOUBT) else SENDING
-        mail.attempts += 1
-        Outbox.update(leased_until=now + LEASE, lease=lease, attempts=mail.attempts, note=mail.note).where(
-            Outbox.id == mail.id
-        ).execute()
-    mail.lease = lease
-    return mail  # type: ignore[no-any-return]
+        mail.unsure = mail.unsure or mail.state == "handed"
+        mail.state, mail.attempts, mail.lease = "taken", mail.attempts + 1, secrets.token_hex(8)
+        fields = {name: getattr(mail, name) for name in ("unsure", "state", "attempts", "lease")}
+        Outbox.update(due_at=now + LEASE, **fields).where(Outbox.id == mail.id).execute()
+    return mail
 
 
-def _close(mail: Outbox, state: str, note: str, now: datetime) -> None:
+def _hand(mail: Outbox, channel: Channel, message: Message) -> None:
+    """Give the message to the channel, after noting that from here on it may arrive. Raises `DeliveryError`."""
     with db.transaction():
-        Outbox.update(state=state, note=note[:200], done_at=now, leased_until=None).where(
-            (Outbox.id == mail.id) & (Outbox.lease == mail.lease)
-        ).execute()
+        Outbox.update(state="handed").where(_mine(mail)).execute()
+    channel.deliver(message)
+
+
+def _mine(mail: Outbox) -> Any:
+    """The row, if it still is in this process's hands."""
+    return (Outbox.id == mail.id) & Outbox.done_at.is_null() & (Outbox.lease == mail.lease)
+
+
+def _close(mail: Outbox, state: str, note: str, now: datetime, *, stop: bool = False) -> None:
+    """End the mail's way; `stop` also stops further mail to its address."""
+    with db.transaction():
+        Outbox.update(state=state, note=note[:200], done_at=now).where(_mine(mail)).execute()
+        if stop and mail.user_id is not None:
+            User.update(mail_stopped=note[:200]).where(User.id == mail.user_id).execute()
 
 
 def _failed(mail: Outbox, fault: DeliveryError, now: datetime) -> bool:
     """Put the mail off or give it up; return whether the others may be tried."""
-    again = mail.note == RESENDING
-    reason = f"{DOUBT if again or fault.unknown else ''}{ALARM if fault.alarm else ''}{fault}"
     if fault.alarm:
         log.critical("outgoing mail stands still: %s", fault)
-        _put_off(mail, reason, now + ALARM_PAUSE, attempts=mail.attempts - 1)
+        _put_off(mail, fault, now + ALARM_PAUSE, attempts=mail.attempts - 1)
         return False
-    if fault.permanent or (fault.unknown and again) or mail.attempts > len(WAITS):
-        _close(mail, "failed", str(fault), now)
-        if fault.permanent and mail.user_id is not None:
-            with db.transaction():
-                User.update(mail_stopped=str(fault)[:200]).where(User.id == mail.user_id).execute()
-        return True
-    _put_off(mail, reason, now + WAITS[mail.attempts - 1], attempts=mail.attempts)
+    # A mail that may have arrived is sent once more and never again.
+    if fault.permanent or (fault.unknown and mail.unsure) or mail.attempts > len(WAITS):
+        _close(mail, "failed", str(fault), now, stop=fault.permanent)
+    else:
+        _put_off(mail, fault, now + WAITS[mail.attempts - 1], attempts=mail.attempts)
     return True
 
 
-def _put_off(mail: Outbox, note: str, due_at: datetime, *, attempts: int) -> None:
+def _put_off(mail: Outbox, fault: DeliveryError, due_at: datetime, *, attempts: int) -> None:
     with db.transaction():
-        Outbox.update(due_at=due_at, note=note[:200], leased_until=None, attempts=attempts).where(
-            (Outbox.id == mail.id) & (Outbox.lease == mail.lease) & (Outbox.state == "queued")
-        ).execute()
+        Outbox.update(
+            state="queued",
+            due_at=due_at,
+            note=str(fault)[:200],
+            attempts=attempts,
+            unsure=mail.unsure or fault.unknown,
+            alarm=fault.alarm,
+        ).where(_mine(mail)).execute()
 
 
 def _stands_still(now: datetime) -> bool:
     """Whether a mail met a fault of our own and waits for its next try; the others wait with it."""
-    alarmed = (Outbox.state == "queued") & (Outbox.due_at > now) & Outbox.note.contains(ALARM)
+    alarmed = (Outbox.state == "queued") & (Outbox.due_at > now) & (Outbox.alarm == True)  # noqa: E712
     return bool(Outbox.select().where(alarmed).exists())
 
 
@@ -201,20 +211,29 @@ def fold(now: datetime) -> int:
         & Outbox.kind.in_(FOLDED)
         & (Outbox.created_at <= now - FLOOD_AGE)
         & (Outbox.due_at <= now)
-        & (Outbox.leased_until.is_null() | (Outbox.leased_until <= now))
     )
     flooded = Outbox.select(Outbox.user).where(held).group_by(Outbox.user).having(db.count_all() >= FLOOD)
     people = [row.user for row in flooded if row.user]
     for user in people:
         with db.transaction():
             mine = held & (Outbox.user == user)
+            ended = [row.match_id for row in Outbox.select().where(mine & (Outbox.kind == "end"))]
             # Another scheduler may have been quicker.
             if Outbox.update(state="dropped", note="folded into a summary", done_at=now).where(mine).execute():
-                queue("summary", key=f"summary {user.id} {now.timestamp():.0f}", now=now, user=user)
+                key = f"summary {user.id} {now.timestamp():.0f}"
+                queue("summary", key=key, now=now, user=user, facts={"ended": ended})
     return len(people)
+
+
+def sweep(now: datetime) -> None:
+    """Forget the addresses of strangers who were invited, and tokens that nobody will answer to any more."""
+    with db.transaction():
+        old = Outbox.user.is_null() & (Outbox.done_at < now - ADDRESSES_KEPT) & (Outbox.address != "")
+        Outbox.update(address="").where(old).execute()
+        ReplyToken.delete().where(ReplyToken.created_at < now - TOKENS_KEPT).execute()
 
 
 def oldest_due(now: datetime) -> timedelta:
     """Return how long the oldest due mail has been waiting."""
-    first = Outbox.select().where((Outbox.state == "queued") & (Outbox.due_at <= now)).order_by(Outbox.due_at).first()
+    first = Outbox.select().where(Outbox.done_at.is_null() & (Outbox.due_at <= now)).order_by(Outbox.due_at).first()
     return now - first.due_at if first else timedelta(0)

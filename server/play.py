@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from engine.base import AmbiguousMove, IllegalMove, InvalidMove, MoveError, View
 from engine.replay import Row
@@ -15,6 +15,7 @@ from server.log import Played
 from server.models import ClientKey, LogRow, Match, Seat, User
 
 LONGEST_KEY = 64
+KEYS_KEPT = timedelta(days=30)
 # A seat that runs out of time this often in a row is taken over by a bot.
 MISSES = 2
 
@@ -221,6 +222,12 @@ def rebuild(match_id: int) -> None:
     """Write the cached columns of a match again from its log."""
     with db.transaction():
         log.store(log.read(log.get(match_id, hold=True)))
+
+
+def sweep(now: datetime) -> None:
+    """Forget old request keys; a repeated request is recognised for a month."""
+    with db.transaction():
+        ClientKey.delete().where(ClientKey.at < now - KEYS_KEPT).execute()
 
 
 def running_or_over() -> list[int]:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from server import bots, clock, db, deadlines, letters, links, outbox, throttle
-from server.models import ClientKey, Job
+from server import accounts, bots, clock, db, deadlines, letters, links, outbox, play, throttle
+from server.models import Job
 from server.settings import Settings
 
 logger = logging.getLogger(__name__)
 
 # A job that has not succeeded for this many ticks is late, and the readiness page says so.
 LATE_TICKS: Final = 20
-# A repeated request is recognised for this long.
-CLIENT_KEYS_KEPT: Final = timedelta(days=30)
 
 
 class Scheduler:
@@ -92,5 +90,6 @@ def sweep(now: datetime) -> None:
     """Forget what has expired."""
     links.sweep(now)
     throttle.sweep(now)
-    with db.transaction():
-        ClientKey.delete().where(ClientKey.at < now - CLIENT_KEYS_KEPT).execute()
+    accounts.sweep(now)
+    outbox.sweep(now)
+    play.sweep(now)

@@ -30,22 +30,23 @@ def fill() -> bool:
     """Make the demo people and matches unless there are people already; return whether it did."""
     if User.select().exists():
         return False
-    demo = _demo()
-    now = clock.now()
+    with db.transaction():
+        _fill(_demo(), clock.now())
+    return True
+
+
+def _fill(demo: dict[str, Any], now: datetime) -> None:
     people = {person["name"]: _person(person, demo["password"], now) for person in demo["people"]}
     for number, plan in enumerate(demo["tables"]):
         match = _table(plan, people, now)
         for said in demo["talk"]:
             if said["table"] == number:
-                with db.transaction():
-                    Talk.create(match=match, user=people[said["by"]], text=said["text"], at=now)
-    with db.transaction():
-        # Of the many mails of a history that never was, only those about the present turn are worth sending.
-        running = Outbox.select(Outbox.id).join(Match).where(Match.status == "running")
-        present = running.where((Outbox.kind == "turn") & (Outbox.asked == Match.asked))
-        past = Outbox.match.is_null(False) & Outbox.id.not_in(present)
-        Outbox.update(state="dropped", done_at=now, note="before the demo began").where(past).execute()
-    return True
+                Talk.create(match=match, user=people[said["by"]], text=said["text"], at=now)
+    # Of the many mails of a history that never was, only those about the present turn are worth sending.
+    running = Outbox.select(Outbox.id).join(Match).where(Match.status == "running")
+    present = running.where((Outbox.kind == "turn") & (Outbox.asked == Match.asked))
+    past = Outbox.id.not_in(present)
+    Outbox.update(state="dropped", done_at=now, note="before the demo began").where(past).execute()
 
 
 def _demo() -> dict[str, Any]:
@@ -57,8 +58,7 @@ def _person(person: dict[str, str], password: str, now: datetime) -> User:
     accounts.sign_up(
         person["name"], person["email"], password, zone=person["zone"], language="en", source="seeds", now=now
     )
-    with db.transaction():
-        User.update(confirmed_at=now).where(User.name == person["name"]).execute()
+    User.update(confirmed_at=now).where(User.name == person["name"]).execute()
     return accounts.by_name(person["name"])
 
 

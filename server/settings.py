@@ -96,6 +96,11 @@ class Settings:
         return self.data / "mailbox" if self.development and self.smtp is None else None
 
     @property
+    def mails(self) -> bool:
+        """Whether mail leaves at all; without it everything works on the web, and the pages say so."""
+        return self.smtp is not None or self.mailbox is not None
+
+    @property
     def secure(self) -> bool:
         """Whether people reach the site over https."""
         return self.public_url.startswith("https://")
@@ -160,7 +165,7 @@ def _database(text: str, data: Path) -> str:
     if not text.startswith(("sqlite:///", "postgresql://")):
         raise WrongSetting("DATABASE", "must start with sqlite:/// or postgresql://.")
     parts = _split(text)
-    if parts is None or not parts.path.strip("/"):
+    if parts is None or not parts.path.strip("/") or parts.query or parts.fragment:
         raise WrongSetting("DATABASE", "must be like postgresql://user:password@host/name or sqlite:///path.")
     return text
 

@@ -38,19 +38,25 @@ def say(
     if line.startswith("/"):
         return _command(match, user, line, expected, via, now, key)
     seat = log.own_number(match, user)
-    if match.status == "running" and seat in match.awaited and _is_move(match, seat, line):
+    # Also when it is not his turn: a move that comes late must be refused, not read by all.
+    if match.status == "running" and seat is not None and _is_move(match, seat, line):
         return Said("move", play.submit(match_id, seat, line, expected, user, via, now=now, key=key))
     with db.transaction():
         if not Seat.select().where((Seat.match == match) & (Seat.owner == user)).exists():
             raise Refused("not-yours", "Only those at the table take part in its talk.")
-        Talk.create(match=match, user=user, text=line, at=now)
+        Talk.insert(match=match, user=user, text=line, key=key, at=now).on_conflict_ignore().execute()
     return Said("talk")
 
 
-def lines(match: Match, after: int = 0) -> list[Talk]:
-    """Return the talk of a match, oldest first, from the line numbered above `after`."""
-    query = Talk.select(Talk, User).join(User).where((Talk.match == match) & (Talk.id > after))
-    return list(query.order_by(Talk.id))
+def lines(match: Match, last: int | None = None) -> list[Talk]:
+    """Return the talk of a match, oldest first; with `last` only so many lines from the end."""
+    newest = Talk.select(Talk, User).join(User).where(Talk.match == match).order_by(Talk.id.desc())
+    return list(newest.limit(last))[::-1]
+
+
+def newest(match: Match) -> int:
+    """Return the number of the last line of talk, 0 if nobody has said anything."""
+    return Talk.select(Talk.id).where(Talk.match == match).order_by(Talk.id.desc()).limit(1).scalar() or 0
 
 
 def _command(match: Match, user: User, line: str, expected: int, via: str, now: datetime, key: str | None) -> Said:
@@ -85,4 +91,5 @@ def _is_move(match: Match, seat: int, line: str) -> bool:
 
 
 def _readable(line: str) -> bool:
-    return all(mark.isprintable() or mark in "\n\t" for mark in line)
+    # Joiners show as nothing and yet belong to the writing of some languages and to some emoji.
+    return all(mark.isprintable() or mark in "\n\t\u200c\u200d" for mark in line)

@@ -21,6 +21,7 @@ BOUNDS: Final = {
     "sign-in from": Bound(40, 600),  # one network address
     "sign-in as": Bound(12, 600),  # one account from one network address, so that its owner elsewhere is not shut out
     "sign-up from": Bound(20, 3600),
+    "reset from": Bound(20, 3600),
     "mail to": Bound(5, 3600),  # confirmations, resets and invitations to one mail address
     "invite by": Bound(40, 86400),
     "talk by": Bound(30, 60),

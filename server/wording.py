@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 def when(instant: datetime, zone: str) -> str:
     """Return the instant in the reader's zone with its name and offset: Tue 1 Dec 2026, 14:05 CET (UTC+1)."""
-    local = instant.astimezone(ZoneInfo(zone))
+    local = instant.astimezone(_zone(zone))
     offset = local.utcoffset() or timedelta(0)
     minutes = round(offset.total_seconds() / 60)
     hours, rest = divmod(abs(minutes), 60)
@@ -19,6 +19,14 @@ def when(instant: datetime, zone: str) -> str:
     # Many zones have no name but their offset (like +07), which the bracket says better.
     label = shift if name == "UTC" or name[:1] in "+-" else f"{name} ({shift})"
     return f"{local:%a} {local.day} {local:%b %Y, %H:%M} {label}"
+
+
+def _zone(name: str) -> ZoneInfo:
+    """Return the time zone, UTC if the name means nothing (any more)."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return ZoneInfo("UTC")
 
 
 def span(length: timedelta) -> str:

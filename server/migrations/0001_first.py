@@ -47,9 +47,10 @@ CREATE TABLE log (
 
 CREATE TABLE talk (
     id {id}, match_id INTEGER NOT NULL REFERENCES match (id), user_id INTEGER NOT NULL REFERENCES "user" (id),
-    text TEXT NOT NULL, at BIGINT NOT NULL
+    text TEXT NOT NULL, key VARCHAR(64), at BIGINT NOT NULL
 );
 CREATE INDEX talk_match ON talk (match_id);
+CREATE UNIQUE INDEX talk_user_key ON talk (user_id, key);
 
 CREATE TABLE client_key (
     user_id INTEGER NOT NULL REFERENCES "user" (id), key VARCHAR(64) NOT NULL,
@@ -77,11 +78,11 @@ CREATE TABLE outbox (
     user_id INTEGER REFERENCES "user" (id) ON DELETE CASCADE, address VARCHAR(254) NOT NULL,
     match_id INTEGER REFERENCES match (id), seat SMALLINT, asked INTEGER, facts TEXT NOT NULL,
     message_id VARCHAR(64) NOT NULL, created_at BIGINT NOT NULL, due_at BIGINT NOT NULL, state VARCHAR(8) NOT NULL,
-    attempts SMALLINT NOT NULL, leased_until BIGINT, lease VARCHAR(32) NOT NULL, done_at BIGINT,
-    note VARCHAR(200) NOT NULL
+    unsure BOOLEAN NOT NULL, alarm BOOLEAN NOT NULL, attempts SMALLINT NOT NULL,
+    lease VARCHAR(32) NOT NULL, done_at BIGINT, note VARCHAR(200) NOT NULL
 );
 CREATE UNIQUE INDEX outbox_key ON outbox (key);
-CREATE INDEX outbox_state_due_at ON outbox (state, due_at);
+CREATE INDEX outbox_done_at_due_at ON outbox (done_at, due_at);
 CREATE INDEX outbox_match_user ON outbox (match_id, user_id, id);
 
 CREATE TABLE attempt (

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
-from zoneinfo import available_timezones
 
 import flask
 import flask_login
 
-from server import accounts, clock, links, lobby, outbox
+from server import accounts, clock, links, lobby
 from server.models import User
 from server.web.guard import field, safe_target, source
 
 pages = flask.Blueprint("account", __name__)
-
-REMEMBERED = timedelta(days=60)
 
 
 class Person(flask_login.UserMixin):
@@ -42,10 +38,15 @@ def enter(user: User) -> None:
     flask_login.login_user(Person(user))
 
 
+def target() -> str:
+    """Return where a person wanted to go who was asked to sign in first, and forget it."""
+    return safe_target(flask.session.pop("target", None))
+
+
 @pages.get("/signup")
 def sign_up() -> str:
     """Show the form."""
-    return flask.render_template("account/signup.html", zones=sorted(available_timezones()))
+    return flask.render_template("account/signup.html", zones=accounts.zones())
 
 
 @pages.post("/signup")
@@ -78,31 +79,26 @@ def confirm(token: str) -> str:
 
 @pages.post("/confirm/<token>")
 def confirm_post(token: str) -> Any:
-    """Confirm the address and sign the person in."""
-    enter(accounts.confirm(token, clock.now()))
-    flask.flash("Your address is confirmed. Welcome!")
-    return flask.redirect("/")
-
-
-@pages.post("/confirm")
-@flask_login.login_required
-def confirm_again() -> Any:
-    """Send the confirmation once more."""
-    accounts.confirm_again(me(), clock.now())
-    return flask.redirect(flask.url_for(".sent"))
+    """Confirm the address. Who holds the link still has to sign in: it may be another than who chose the password."""
+    accounts.confirm(token, clock.now())
+    flask.flash("Your address is confirmed. Welcome! Please sign in.")
+    return flask.redirect(flask.url_for(".sign_in"))
 
 
 @pages.get("/signin")
 def sign_in() -> str:
-    """Show the form."""
-    return flask.render_template("account/signin.html", target=safe_target(flask.request.args.get("next")))
+    """Show the form. Where to go on to is kept in the session: it may hold a token, which no address should repeat."""
+    if "next" in flask.request.args:
+        flask.session["target"] = safe_target(flask.request.args["next"])
+    return flask.render_template("account/signin.html")
 
 
 @pages.post("/signin")
 def sign_in_post() -> Any:
     """Sign in by name or address and password."""
-    enter(accounts.sign_in(field("name"), field("password"), source=source(), now=clock.now()))
-    return flask.redirect(safe_target(field("next")))
+    user, wanted = accounts.sign_in(field("name"), field("password"), source=source(), now=clock.now()), target()
+    enter(user)
+    return flask.redirect(wanted)
 
 
 @pages.post("/signout")
@@ -159,16 +155,15 @@ def unsubscribe(token: str) -> Any:
 @flask_login.login_required
 def settings() -> str:
     """Show the person's settings."""
-    return flask.render_template(
-        "account/settings.html", zones=sorted(available_timezones()), languages=accounts.LANGUAGES
-    )
+    return flask.render_template("account/settings.html", zones=accounts.zones(), languages=accounts.LANGUAGES)
 
 
 @pages.post("/settings")
 @flask_login.login_required
 def settings_post() -> Any:
     """Store them."""
-    accounts.settle(me(), zone=field("zone"), language=field("language", "en"), turn_mail=bool(field("turn_mail")))
+    wanted = bool(field("turn_mail"))
+    accounts.settle(me(), zone=field("zone"), language=field("language", "en"), turn_mail=wanted, now=clock.now())
     flask.flash("Your settings are stored.")
     return flask.redirect(flask.url_for(".settings"))
 
@@ -194,7 +189,7 @@ def sessions_post() -> Any:
 @flask_login.login_required
 def mail_post() -> Any:
     """Try an address again that refused mail."""
-    outbox.try_again(me(), clock.now())
+    accounts.try_mail_again(me(), clock.now())
     flask.flash("Mail will be sent to you again.")
     return flask.redirect(flask.url_for(".settings"))
 

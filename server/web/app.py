@@ -15,7 +15,7 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from server import clock, db, home, wording
+from server import clock, db, home, log, wording
 from server.errors import Refused
 from server.models import User
 from server.settings import Settings
@@ -74,7 +74,7 @@ def _sign_in(app: flask.Flask) -> None:
         number, _, key = identity.partition(".")
         try:
             user = User.get_or_none(User.id == int(number)) if number.isdigit() else None
-        except db.Unavailable:
+        except (*db.Unavailable, db.Broken):
             # The page that says so must not fail on the same fault.
             return None
         # The key changes when every session of the person must end.
@@ -125,7 +125,7 @@ def _errors(app: flask.Flask) -> None:
         logger.error("the database refused: %s", cause)
         return guard.refusal(Refused("busy", "The server cannot store anything just now. Please try again in a while."))
 
-    for kind in db.Unavailable:
+    for kind in (*db.Unavailable, db.Broken):
         app.register_error_handler(kind, unavailable)
 
     @app.errorhandler(Exception)
@@ -160,10 +160,12 @@ def _words(app: flask.Flask) -> None:
             "user": user,
             "waiting": home.waiting(user) if user and not db.database.is_closed() else 0,
             "mailbox": settings.mailbox is not None,
+            "mails": settings.mails,
             "zone": user.zone if user else "UTC",
             "now": clock.now(),
         }
 
+    app.jinja_env.filters["titled"] = log.title
     app.jinja_env.filters["when"] = wording.when
     app.jinja_env.filters["span"] = wording.span
     app.jinja_env.filters["pace"] = wording.pace

@@ -26,6 +26,12 @@ def index() -> str:
     )
 
 
+@pages.get("/rules")
+def all_rules() -> str:
+    """List the games."""
+    return flask.render_template("rules.html", games=games.games())
+
+
 @pages.get("/rules/<kind>")
 def rules(kind: str) -> str:
     """Show the rules of a game."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import flask
+from markupsafe import escape
+from werkzeug.exceptions import HTTPException
 
 from server.errors import Refused
 from server.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 POLICY: Final = "; ".join(
     (
@@ -78,7 +83,21 @@ def refusal(fault: Refused) -> Any:
     if wants_json():
         error = {"code": fault.code, "sentence": fault.sentence, "choices": fault.choices, "since": fault.since}
         return flask.jsonify(error=error), fault.status
-    return flask.render_template("error.html", fault=fault), fault.status
+    try:
+        page = flask.render_template("error.html", fault=fault, draft=_draft())
+    except Exception:
+        # The page itself met the fault, say a host name that no address can be made of, or a database that is gone.
+        logger.exception("the page of a refusal failed")
+        page = f"<!doctype html><title>Clachan</title><p>{escape(fault.sentence)}</p>"
+    return page, fault.status
+
+
+def _draft() -> str:
+    """Return the move in the form that was refused, empty if the form itself could not be read."""
+    try:
+        return flask.request.form.get("move", "")
+    except HTTPException:
+        return ""
 
 
 def here() -> str:

@@ -10,7 +10,7 @@ import flask_login
 
 from server import clock, home, lobby, log, play, talk
 from server.errors import Refused
-from server.models import Match, Talk, User
+from server.models import Match, User
 from server.web.account import me
 from server.web.guard import field, number, wants_json
 from server.web.present import match_page, replay_page, table_page
@@ -49,8 +49,7 @@ def show(match_id: int) -> str:
 def pulse(match_id: int) -> Any:
     """Say in a few bytes whether anything has changed: the number of the last row, of the last line of talk."""
     match, _ = _visible(match_id)
-    last = Talk.select(Talk.id).where(Talk.match == match).order_by(Talk.id.desc()).first()
-    response = flask.jsonify(seq=match.length, status=match.status, talk=last.id if last else 0)
+    response = flask.jsonify(seq=match.length, status=match.status, talk=talk.newest(match))
     response.add_etag()
     return response.make_conditional(flask.request)
 

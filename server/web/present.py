@@ -10,6 +10,9 @@ from server import archive, lobby, log, story, talk, wording
 from server.log import Played
 from server.models import Match, Seat, User
 
+# Lines of talk that a page shows; nobody reads back further, and a flood must not weigh every page down.
+SHOWN_TALK = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Card:
@@ -35,7 +38,7 @@ def chosen(match: Match) -> tuple[str, ...]:
         f"{option.label}: {label}"
         for option in log.game_of(match).options
         for value, label in option.choices
-        if match.options.get(option.name, option.default) == value != option.default
+        if (match.options or {}).get(option.name, option.default) == value != option.default
     )
 
 
@@ -53,7 +56,7 @@ def match_page(match: Match, user: User | None) -> dict[str, Any]:
     view = played.view(seat)
     return {
         "match": match,
-        "title": f"{played.game.title} {match.id}",
+        "title": log.title(match),
         "kind": match.game,
         "game": played.game,
         "seat": seat,
@@ -69,7 +72,7 @@ def match_page(match: Match, user: User | None) -> dict[str, Any]:
         "sentence": sentence(played, called, seat),
         "acting": [called[number] for number in played.position.to_act],
         "outcome": played.outcome,
-        "talk": talk.lines(match),
+        "talk": talk.lines(match, SHOWN_TALK),
         "pace": wording.pace(match.pace),
         "options": chosen(match),
         "may_talk": user is not None and any(place.owner_id == user.id for place in seats),
@@ -108,7 +111,7 @@ def replay_page(match: Match, user: User | None, seq: int) -> dict[str, Any] | N
         return None
     return {
         "match": match,
-        "title": f"{played.game.title} {match.id}",
+        "title": log.title(match),
         "kind": match.game,
         "seats": seats,
         "called": called,
@@ -127,7 +130,7 @@ def table_page(match: Match, user: User | None) -> dict[str, Any]:
     seated = user is not None and any(seat.owner_id == user.id for seat in seats)
     return {
         "match": match,
-        "title": f"{log.game_of(match).title} {match.id}",
+        "title": log.title(match),
         "game": log.game_of(match),
         "seats": seats,
         "seated": seated,
@@ -135,6 +138,6 @@ def table_page(match: Match, user: User | None) -> dict[str, Any]:
         "pace": wording.pace(match.pace),
         "options": chosen(match),
         "commitment": lobby.commitment(match),
-        "talk": talk.lines(match),
-        "may_talk": seated,
+        "talk": talk.lines(match, SHOWN_TALK),
+        "may_talk": user is not None and match.status == "open",
     }

@@ -40,7 +40,7 @@ def new_post() -> Any:
         game=kind,
         seats=number(field("seats")),
         pace=number(field("pace")),
-        options={name: field(f"option-{name}") for name in names if field(f"option-{name}")},
+        options={name: field(f"option-{kind}-{name}") for name in names if field(f"option-{kind}-{name}")},
         seating=field("seating", "random"),
         autostart=field("start", "full") == "full",
         invited_only=field("entry", "open") == "invited",
@@ -53,6 +53,7 @@ def new_post() -> Any:
 def invited(token: str) -> str:
     """Show the table an invitation is for, with a button."""
     match = lobby.invited_to(token, clock.now())
+    flask.session["target"] = flask.request.path
     user = flask_login.current_user
     facts = table_page(match, user.user if user.is_authenticated else None)
     return flask.render_template("tables/show.html", **facts, invitation=token)

@@ -60,6 +60,10 @@ def sign_up(house: House, person: Person) -> None:
     page.goto(letter.replace(house.settings.public_url, house.site))
     person.check()
     page.get_by_role("button", name="Yes, this is my address").click()
+    page.get_by_label("Name").fill(person.name)
+    page.get_by_label("Password").fill("a long password")
+    person.check()
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_attached()
     person.check()
 

@@ -37,7 +37,8 @@ def test_a_line_is_heard_by_all_in_order(house: House) -> None:
         ("Ailsa", "Good luck!"),
         ("Bran", "And to you.\nMind the lakes."),
     ]
-    assert [line.text for line in talk.lines(match, after=lines[0].id)] == [lines[1].text]
+    assert [line.text for line in talk.lines(match, 1)] == [lines[1].text]
+    assert talk.newest(match) == lines[1].id
     assert talk.lines(house.started("Ailsa", "Bran")) == []
 
 
@@ -55,15 +56,22 @@ def test_talk_never_makes_a_move_stale(house: House) -> None:
 def test_a_move_typed_as_talk_is_a_move_for_who_is_awaited(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     mover, other, move, asked = turn(house, match)
-    assert say(house, match, other, move).kind == "talk"
+    with refused("not-your-turn"):
+        say(house, match, other, move, 0)
     said = say(house, match, mover, move.lower().replace("-", " "), asked)
     assert (said.kind, said.done.text) == ("move", move)
-    assert [line.text for line in talk.lines(match)] == [move]
     with refused("illegal-move"):
         say(house, match, other, "A1-A1", 1)
     with refused("stale"):
         say(house, match, other, turn(house, match)[2], 0)
-    assert len(talk.lines(match)) == 1
+    assert talk.lines(match) == [], "a move that comes too late is refused, not read by all"
+
+
+def test_a_line_that_comes_twice_is_said_once(house: House) -> None:
+    match = house.started("Ailsa", "Bran")
+    for _ in range(3):
+        talk.say(match.id, house.people["Ailsa"], "Well met", expected=0, via="web", now=house.now, key="one")
+    assert [line.text for line in talk.lines(match)] == ["Well met"]
 
 
 def test_words_that_only_look_a_little_like_a_move_are_talk(house: House) -> None:

@@ -19,6 +19,7 @@ ANYBODY = (200,) * 5
 SIGNED_IN = (302, 200, 200, 200, 200)
 EXPECTED = {
     ("GET", "front.index"): ANYBODY,
+    ("GET", "front.all_rules"): ANYBODY,
     ("GET", "front.rules"): ANYBODY,
     ("GET", "static"): ANYBODY,
     ("GET", "health.alive"): ANYBODY,
@@ -30,7 +31,6 @@ EXPECTED = {
     ("GET", "account.sent"): ANYBODY,
     ("GET", "account.confirm"): (410,) * 5,
     ("POST", "account.confirm_post"): (410,) * 5,
-    ("POST", "account.confirm_again"): (302,) * 5,
     ("GET", "account.sign_in"): ANYBODY,
     ("POST", "account.sign_in_post"): (403,) * 5,
     ("POST", "account.sign_out"): (302,) * 5,

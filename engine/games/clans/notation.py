@@ -36,10 +36,10 @@ def parse(state: State, seat: int, text: str) -> Move:
     Raises `InvalidMove` if the text is no move, `IllegalMove` if the rules forbid it here, `AmbiguousMove` with every
     order as a choice if the order matters and none is named.
     """
-    if seat not in state.to_act:
-        raise IllegalMove("It is not your turn." if state.to_act else "The match is over.")
     move = PLAIN.get(text)
     source, target, named = move or _read(text)
+    if seat not in state.to_act:
+        raise IllegalMove("It is not your turn." if state.to_act else "The match is over.")
     occupied = state.occupied
     # The common case in one test; what fails it is looked at closely, because it may still be legal.
     if not occupied & BIT[source] or not occupied & BIT[target] & MASK[source] or state.huts[source] >= SEVEN:

@@ -13,8 +13,8 @@ run: $(VENV)/run.done
 test: $(VENV)/dev.done
 	@$(BIN)/pytest -q -n 2 --cov --cov-report=
 	@$(BIN)/coverage report --fail-under=90
-	@$(BIN)/coverage report --include='engine/*' --omit='engine/games/*/shapes.py' --fail-under=95 >/dev/null
-	@$(BIN)/coverage report --include='server/play.py,server/outbox.py,server/deadlines.py' --fail-under=95
+	@$(BIN)/coverage json --quiet -o var/coverage.json
+	@$(BIN)/python tools/branches.py var/coverage.json
 
 setup: $(VENV)/dev.done
 
@@ -35,7 +35,7 @@ check: $(VENV)/dev.done
 	@$(BIN)/pytest -q tests/test_architecture.py
 
 bench: $(VENV)/dev.done
-	@$(BIN)/python bench/replay.py
+	@$(BIN)/python -m bench.replay
 
 hardship: $(VENV)/dev.done
 	@$(BIN)/pytest -q -m hardship tests
@@ -47,4 +47,5 @@ lock: $(VENV)/dev.done
 		--extra dev --constraint requirements/run.txt pyproject.toml --output-file requirements/dev.txt
 
 screenshots: $(VENV)/dev.done
-	@$(BIN)/python tools/screenshots.py
+	@$(BIN)/python -m tools.covers
+	@$(BIN)/python -m tools.screenshots

@@ -84,6 +84,22 @@ def serve(chosen: settings.Settings) -> None:
         click.echo("Clachan has stopped.")
 
 
+@main.command("scheduler")
+@needs_database
+def only_scheduler(chosen: settings.Settings) -> None:
+    """Run the scheduler alone, until interrupted: deadlines, reminders, bots and mail, beside any number of others."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    db.require_current()
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    scheduler = Scheduler(chosen)
+    scheduler.start()
+    click.echo("The scheduler is running.")
+    ended.wait()
+    scheduler.stop()
+
+
 def leave_gracefully(server: Any) -> None:
     """On SIGTERM or SIGINT take no new connection, let the requests in hand be answered, then end the server's loop."""
     answered = threading.Event()

@@ -56,8 +56,10 @@ class Played:
         return self.position.outcome
 
 
-def stamp(instant: datetime) -> str:
-    """Return the instant as records write it: 2026-11-30T07:12:15.123Z."""
+def stamp(instant: datetime | None) -> str:
+    """Return the instant as records write it: 2026-11-30T07:12:15.123Z. Raises `ValueError` if there is none."""
+    if instant is None:
+        raise ValueError("a row of this server has no time")
     return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
 
 

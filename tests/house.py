@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from engine.games.clans import GAME
+from engine import games
 from server import db, letters, lobby, log, outbox, play, settings
 from server.channels import DeliveryError, Message
 from server.log import Played
@@ -72,26 +72,27 @@ class House:
         self.now += timedelta(**span)
         return self.now
 
-    def table(self, *names: str, seats: int | None = None, pace: int = DAY, **terms: object) -> Match:
+    def table(
+        self, *names: str, seats: int | None = None, pace: int = DAY, game: str = "clans", **terms: object
+    ) -> Match:
         """Open a table by the first name and seat the others; seats go by order of joining."""
         given = {"seating": "join", "options": {}, **terms}
-        match = lobby.open_table(
-            self.people[names[0]], lobby.Terms("clans", seats or len(names), pace, **given), self.now
-        )
+        match = lobby.open_table(self.people[names[0]], lobby.Terms(game, seats or len(names), pace, **given), self.now)
         for name in names[1:]:
             lobby.join(match.id, self.people[name], now=self.now)
         return log.get(match.id)
 
-    def started(self, *names: str, setup: object = None, **terms: object) -> Match:
+    def started(self, *names: str, setup: object = None, game: str = "clans", **terms: object) -> Match:
         """Return a running match of these people, with seats in this order and, if given, this setup."""
         if setup is None:
-            return self.table(*names, **terms)
-        deal = GAME.deal
+            return self.table(*names, game=game, **terms)
+        rules = type(games.game(game))
+        deal = rules.deal
         try:
-            type(GAME).deal = lambda *_: setup  # the table deals the setup of a record
-            return self.table(*names, **terms)
+            rules.deal = lambda *_: setup  # the table deals the setup of a record
+            return self.table(*names, game=game, **terms)
         finally:
-            type(GAME).deal = deal.__func__
+            rules.deal = deal
 
     def played(self, match: Match) -> Played:
         """Return the match as its log tells it now."""

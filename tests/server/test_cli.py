@@ -145,6 +145,22 @@ def test_an_old_schema_is_not_served(tmp_path: Path) -> None:
     assert "clachan db migrate" in printed
 
 
+def test_the_scheduler_runs_alone_until_it_is_told_to_stop(cottage: House) -> None:
+    cottage.started("Ailsa", "Bran", pace=3600)
+    environment = {**variables(cottage), "CLACHAN_TICK_SECONDS": "1", "PATH": "/usr/bin:/bin"}
+    process = subprocess.Popen([sys.executable, "-m", "server.cli", "scheduler"], env=environment, cwd=ROOT)
+    try:
+        for _ in range(100):
+            time.sleep(0.1)
+            if LogRow.select().where(LogRow.kind == "timeout").exists():
+                break
+        else:
+            pytest.fail("nobody was timed out")
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_and_stops_when_told(tmp_path: Path, number: signal.Signals) -> None:
     import socket

@@ -23,13 +23,17 @@ import pytest
 from house import House, house_settings
 from visitor import Visitor, application
 
-from engine import bots, deal, games, record
+from engine import bots, deal, games, record, replay
+from engine.replay import Row
 from server import db, letters, log, raster
 from server.models import Outbox
 
 # Hashes, and the tokens against forged forms, which hold the time.
 HASH = re.compile(r'\b[0-9a-f]{64}\b|(?<="csrf_token" value=")[^"]+|(?<="csrf-token" content=")[^"]+')
-RECORDS = sorted((Path(__file__).parent.parent / "records").glob("clans-[01]*.json"))
+FOLDER = Path(__file__).parent.parent / "records"
+RECORDS = [*sorted(FOLDER.glob("clans-[01]*.json"))[::4], *sorted(FOLDER.glob("glory-[01]*.json"))[::4]]
+RECORDS += [FOLDER / "glory-face-down.json"]
+World = tuple[Any, list[str]]  # a setup, and the texts of the moves
 CLANS = ("red", "blue", "green", "yellow", "black")
 
 
@@ -49,15 +53,46 @@ class Same:
         return self.token_hex(size)
 
 
-def other_deals(clans: list[str], viewer: int | None, chance: random.Random) -> list[str]:
+def other_clans(found: dict[str, Any], viewer: int | None, _upto: int, chance: random.Random) -> World:
     """Return another deal in which the viewer holds what he held and everybody else something else."""
+    clans = found["setup"]["clans"]
     while True:
         other = chance.sample(CLANS, len(clans))
         if all((seat == viewer) == (old == new) for seat, (old, new) in enumerate(zip(clans, other, strict=True))):
-            return other
+            return {**found["setup"], "clans": other}, [row["text"] for row in found["log"]]
 
 
-def addresses(app: flask.Flask, length: int, moves: list[str], expected: int) -> Iterator[str]:
+def other_hands(found: dict[str, Any], viewer: int | None, upto: int, chance: random.Random) -> World:
+    """Return another deal in which all that the viewer has seen is the same: his hand, and what was laid face up.
+
+    The cards of others that nobody has seen, face-down ones too, and those not dealt are mixed and dealt anew, until
+    what was played would have been legal just so.
+    """
+    game, seats = games.game("glory"), len(found["players"])
+    rows = [(row["seat"], row["text"]) for row in found["log"]]
+    shown = {text.split()[0] for _, text in rows[:upto] if "down" not in text}
+    hands = found["setup"]["hands"]
+    deck = [f"{colour}{strength}" for colour in "ROYGBPW" for strength in range(3, 5 + seats)]
+    known = shown | set(found["setup"]["start_cards"].values()) | set(hands[viewer] if viewer is not None else ())
+    hidden = [card for card in deck if card not in known]
+    for _ in range(2000):
+        mixed = dict(zip(hidden, chance.sample(hidden, len(hidden)), strict=True))
+        setup = {**found["setup"], "hands": [[mixed.get(card, card) for card in hand] for hand in hands]}
+        texts = [" ".join([mixed.get(text.split()[0], text.split()[0]), *text.split()[1:]]) for _, text in rows[:upto]]
+        log = [Row(n, seat, "move", text) for n, ((seat, _), text) in enumerate(zip(rows, texts, strict=False), 1)]
+        try:
+            replay.replay(game, setup, seats, found["options"], log)
+        except replay.ReplayError:
+            continue
+        if setup != found["setup"]:
+            return setup, texts
+    raise AssertionError("no other deal fits what was seen")
+
+
+OTHER = {"clans": other_clans, "glory": other_hands}
+
+
+def addresses(app: flask.Flask, kind: str, length: int, moves: list[str], expected: int) -> Iterator[str]:
     """Yield every address a person may look at, from the map of the site itself, and the previews of some moves."""
     with app.test_request_context():
         for rule in app.url_map.iter_rules():
@@ -65,7 +100,7 @@ def addresses(app: flask.Flask, length: int, moves: list[str], expected: int) ->
                 continue
             steps = sorted({0, 1, length // 2, length - 1, length, length + 1})
             for seq in steps if "seq" in rule.arguments else (0,):
-                given = {"match_id": 1, "seq": seq, "kind": "clans", "token": "x"}
+                given = {"match_id": 1, "seq": seq, "kind": kind, "token": "x"}
                 yield app.url_map.bind("x").build(rule.endpoint, {name: given[name] for name in rule.arguments}, "GET")
     for move in [*moves, "nonsense"]:
         yield f"/matches/1?move={move}"
@@ -77,6 +112,7 @@ def addresses(app: flask.Flask, length: int, moves: list[str], expected: int) ->
 def look(visitor: Visitor, path: str) -> tuple[Any, ...]:
     """Return all of an answer that a person can get at: status, headers, body."""
     answer = visitor.get(path)
+    assert answer.status_code < 500, path
     headers = sorted((name, value) for name, value in answer.headers if name not in {"Date", "Set-Cookie"})
     return path, answer.status_code, HASH.sub("#", str(headers)), HASH.sub("#", answer.text)
 
@@ -86,23 +122,28 @@ def world(
     app: flask.Flask,
     caplog: pytest.LogCaptureFixture,
     found: dict[str, Any],
-    clans: list[str],
+    dealt: World,
     upto: int,
     viewer: int | None,
+    asked: list[str],
 ) -> dict[str, Any]:
-    """Play a record up to a row with these clans, and return everything the viewer and others can get."""
-    names = found["players"]
-    match = house.started(*names, setup={**found["setup"], "clans": clans})
+    """Play a record up to a row in this world, and return everything the viewer and others can get.
+
+    `asked` are the moves they ask about; it is filled in the first world.
+    """
+    names, (setup, texts) = found["players"], dealt
+    match = house.started(*names, setup=setup, game=found["game"], options=found["options"])
     caplog.clear()
     mails = []
-    for row in found["log"][:upto]:
+    for text in texts[:upto]:
         mails += house.mail()
         house.later(minutes=5)
-        house.move(match, row["text"])
+        house.move(match, text)
     mails += house.mail()
     played = house.played(match)
     seat = played.position.to_act[0]
-    moves = list(played.view(seat).moves)[:2] + [row["text"] for row in found["log"][upto : upto + 1]]
+    if not asked:
+        asked += [*played.view(seat).moves[:2], *texts[upto : upto + 1]]
     expected = played.position.asked[seat]
     people = {"stranger": None, "member": house.people["Eimhir"]}
     if viewer is not None:
@@ -110,7 +151,7 @@ def world(
     seen: dict[str, Any] = {}
     for who, user in people.items():
         visitor = Visitor(app, user)
-        seen[who] = [look(visitor, path) for path in addresses(app, upto, moves, expected)]
+        seen[who] = [look(visitor, path) for path in addresses(app, found["game"], upto, asked, expected)]
         if user:
             post = {"move": "A1-C5", "expected": expected, "json": True}
             seen[f"{who} refused"] = HASH.sub("#", visitor.post("/matches/1/moves", **post).text)
@@ -129,7 +170,7 @@ def world(
     return seen
 
 
-CASES = [(number, viewer) for number in range(0, len(RECORDS), 4) for viewer in (None, 0, 1)]
+CASES = [(number, viewer) for number in range(len(RECORDS)) for viewer in (None, 0, 1)]
 
 
 @pytest.mark.parametrize(("number", "viewer"), CASES)
@@ -148,9 +189,9 @@ def test_two_worlds_look_the_same(
     caplog.set_level(logging.INFO)
     # Drawn once more as pixels, equal drawings stay equal; what is compared is the drawing.
     monkeypatch.setattr(raster, "board", lambda ground, pieces, _: (ground + pieces).encode())
-    clans = found["setup"]["clans"]
-    seen = []
-    for place, dealt in enumerate((clans, other_deals(clans, viewer, chance))):
+    first = (found["setup"], [row["text"] for row in found["log"]])
+    seen, asked = [], []
+    for place, dealt in enumerate((first, OTHER[found["game"]](found, viewer, upto, chance))):
         same = Same()
         for name in ("token_bytes", "token_hex", "token_urlsafe"):
             monkeypatch.setattr(secrets, name, getattr(same, name))
@@ -161,7 +202,7 @@ def test_two_worlds_look_the_same(
             house = House(house_settings(f"sqlite:///{file}", tmp_path))
             house.people["Eimhir"] = house.person("Eimhir")
             app = application(house, monkeypatch)
-            seen.append(world(house, app, caplog, found, dealt, upto, viewer))
+            seen.append(world(house, app, caplog, found, dealt, upto, viewer, asked))
     for key in seen[0]:
         assert seen[0][key] == seen[1][key], key
 
@@ -205,4 +246,4 @@ def test_the_queue_holds_no_secret_and_no_token(cottage: House) -> None:
 
 
 def test_every_game_is_covered_here() -> None:
-    assert set(games.games()) == {"clans"}
+    assert set(games.games()) == set(OTHER)

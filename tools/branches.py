@@ -6,12 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-PARTS = {
-    "engine": "engine/",
-    "play": "server/play.py",
-    "outbox": "server/outbox.py",
-    "deadlines": "server/deadlines.py",
-}
+PARTS = {"engine": "engine/"} | {name: f"server/{name}.py" for name in ("play", "outbox", "deadlines")}
 NEEDED = 95.0
 
 

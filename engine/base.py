@@ -42,6 +42,11 @@ class InvalidSetup(Exception):
     """What chance is said to have decided cannot be a setup of this game."""
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence: Ailsa, Bran and Catrin."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 class Who(int):
     """A seat inside a phrase: replaced by that seat's display name when the phrase is read."""
 

@@ -90,7 +90,7 @@ def fairness(match: Match, seats: Sequence[Seat]) -> Fairness:
     return Fairness(bytes(match.secret).hex(), tuple(seat.contribution for seat in seats))
 
 
-def result(match: Match, seats: Sequence[Seat]) -> str:
+def result(seats: Sequence[Seat]) -> str:
     """Return the result of a finished match in one line: Ailsa 50, Bran 39."""
     called = story.names(seats)
     order = sorted(zip(called, seats, strict=True), key=lambda place: (not place[1].won, -(place[1].score or 0)))

@@ -118,7 +118,7 @@ class Match(Model):
     seating = CharField(8)  # "random" or "join"
     autostart = BooleanField()  # starts by itself when full
     invited_only = BooleanField()
-    host = ForeignKeyField(User, backref="hosted", index=False)
+    host = ForeignKeyField(User, index=False)
     created_at = InstantField()
     secret = BlobField()  # the server's 32 bytes of the fair deal; shown after the end
 
@@ -158,10 +158,10 @@ class Seat(Model):
         owner_id: int
 
     id = AutoField()
-    match = ForeignKeyField(Match, backref="places", index=False)
+    match = ForeignKeyField(Match, index=False)
     number = SmallIntegerField(null=True)
-    user = ForeignKeyField(User, backref="places")  # who sits there now
-    owner = ForeignKeyField(User, backref="owned")  # who sat there first
+    user = ForeignKeyField(User)  # who sits there now
+    owner = ForeignKeyField(User)  # who sat there first
     contribution = CharField(64)  # the person's part of the fair deal
     joined_at = InstantField()
     seen = IntegerField(default=0)  # the last row the person has seen on a page
@@ -179,7 +179,7 @@ class LogRow(Model):
     if TYPE_CHECKING:
         match_id: int
 
-    match = ForeignKeyField(Match, backref="log", index=False)
+    match = ForeignKeyField(Match, index=False)
     seq = IntegerField()
     seat = SmallIntegerField(null=True)
     kind = CharField(10)
@@ -198,7 +198,7 @@ class Talk(Model):
     """A line of a match's table talk. It is not a row of the log: talking never makes a move stale."""
 
     id = AutoField()
-    match = ForeignKeyField(Match, backref="talk")
+    match = ForeignKeyField(Match)
     user = ForeignKeyField(User, index=False)
     text = TextField()
     key = CharField(64, null=True)  # of the request, so that one that comes twice is said once
@@ -261,7 +261,7 @@ class Outbox(Model):
     id = AutoField()
     key = CharField(120, unique=True)
     kind = CharField(16)
-    user = ForeignKeyField(User, null=True, backref="mails", index=False, on_delete="CASCADE")
+    user = ForeignKeyField(User, null=True, index=False, on_delete="CASCADE")
     address = CharField(254)
     match = ForeignKeyField(Match, null=True, index=False)
     seat = SmallIntegerField(null=True)

@@ -13,7 +13,7 @@ from server.channels import Channel, DeliveryError, Message, email
 from server.models import Match, Outbox, ReplyToken, User
 from server.settings import Settings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 LEASE: Final = timedelta(minutes=5)
 # How long to wait after the first, second ... failed try.
@@ -123,7 +123,7 @@ def deliver_due(channel: Channel, write: Writer, now: Callable[[], datetime], li
                 break
         except Exception as fault:
             # A mail that cannot be written must not stop the queue; it is tried again like one that was put off.
-            log.exception("mail %s cannot be written", mail.id)
+            logger.exception("mail %s cannot be written", mail.id)
             _failed(mail, DeliveryError(f"cannot be written: {type(fault).__name__}"), now())
         else:
             _close(mail, "sent", "", now())
@@ -175,7 +175,7 @@ def _close(mail: Outbox, state: str, note: str, now: datetime, *, stop: bool = F
 def _failed(mail: Outbox, fault: DeliveryError, now: datetime) -> bool:
     """Put the mail off or give it up; return whether the others may be tried."""
     if fault.alarm:
-        log.critical("outgoing mail stands still: %s", fault)
+        logger.critical("outgoing mail stands still: %s", fault)
         _put_off(mail, fault, now + ALARM_PAUSE, attempts=mail.attempts - 1)
         return False
     # A mail that may have arrived is sent once more and never again.

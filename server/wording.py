@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from engine.base import listed
+
+__all__ = ["listed", "pace", "span", "when", "wrapped"]
 
 
 def when(instant: datetime, zone: str) -> str:
@@ -53,8 +56,3 @@ def pace(seconds: int) -> str:
 def wrapped(text: str, indent: str = "") -> str:
     """Return the text in lines of at most 72 characters, all but the first indented."""
     return textwrap.fill(text, 72, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a list in a sentence: Ailsa, Bran and Catrin."""
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1] if names else ""

@@ -25,7 +25,7 @@ def index() -> str:
         until=_day(asked["until"]),
         after=asked["after"],
     )
-    rows = [(match, archive.result(match, log.places(match))) for match in page.matches]
+    rows = [(match, archive.result(log.places(match))) for match in page.matches]
     return flask.render_template("archive.html", rows=rows, more=page.more, asked=asked, games=games.games())
 
 

@@ -20,7 +20,7 @@ def index() -> str:
     if not flask_login.current_user.is_authenticated:
         return flask.render_template("front.html", games=games.games(), tables=table_cards(lobby.open_tables()[:5]))
     user = me()
-    ended = [(match, archive.result(match, log.places(match))) for match in home.unseen(user)]
+    ended = [(match, archive.result(log.places(match))) for match in home.unseen(user)]
     return flask.render_template(
         "home.html", entries=home.entries(user), tables=table_cards(home.tables(user)), ended=ended
     )

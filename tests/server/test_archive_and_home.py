@@ -177,7 +177,7 @@ def test_a_record_that_was_tampered_with_does_not_hold(cottage: House, change) -
 def test_the_result_names_the_winner_first(house: House) -> None:
     match = house.finish(house.started("Ailsa", "Bran", "Catrin"))
     seats = log.places(match)
-    told = archive.result(match, seats).split(", ")
+    told = archive.result(seats).split(", ")
     winners = {seat.owner.name for seat in seats if seat.won}
     assert {line.rpartition(" ")[0] for line in told[: len(winners)]} == winners
     assert sorted(told) == sorted(f"{seat.owner.name} {seat.score}" for seat in seats)

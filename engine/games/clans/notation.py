@@ -96,7 +96,7 @@ def _ordered(state: State, seat: int, move: Move, born: list[int]) -> Move:
     if len(born) < 2:
         return move._replace(order=())
     if not move.order and order_matters(state, move.source, move.target):
-        choices = orders(state, move.source, move.target)
+        choices = orders(state, move.source)
         raise AmbiguousMove(unordered(born), [format(state, seat, move._replace(order=order)) for order in choices])
     full = move.order + tuple(territory for territory in born if territory not in move.order)
     return move._replace(order=full[: state.open])

@@ -149,7 +149,7 @@ class State:
                 continue
             for target in NEIGHBOURS[source]:
                 if huts[target] and (pile < SEVEN or pile >> SIZE <= huts[target] >> SIZE):
-                    for order in orders(self, source, target):
+                    for order in orders(self, source):
                         yield Move(source, target, order)
 
     def apply(self, seat: int, move: Move) -> State:
@@ -224,7 +224,7 @@ def obstacle(state: State, source: int, target: int) -> str:
     return ""
 
 
-def orders(state: State, source: int, target: int) -> tuple[tuple[int, ...], ...]:
+def orders(state: State, source: int) -> tuple[tuple[int, ...], ...]:
     """Return the orders of founding among which a legal move must choose: ((),) if fewer than two villages arise.
 
     An order names the villages that take a chip; those for which no chip is left are not named. Orders that give the
@@ -240,7 +240,7 @@ def order_matters(state: State, source: int, target: int) -> bool:
     """Tell whether the orders of a legal move differ in what they score; they never differ in chips or in the end."""
     huts = list(state.huts)
     huts[target] += huts[source]
-    return len({_gains(state, huts, order) for order in orders(state, source, target)}) > 1
+    return len({_gains(state, huts, order) for order in orders(state, source)}) > 1
 
 
 def newborn_by(state: State, move: Move) -> list[int]:
@@ -288,7 +288,7 @@ def _gains(state: State, huts: Sequence[int], order: Sequence[int]) -> tuple[int
 def _founded(state: State, seat: int, move: Move, huts: list[int], born: list[int]) -> State:
     """Return the position after a move by which the territories in `born` become villages; `huts` are moved already."""
     if len(born) > 1:
-        if move.order not in orders(state, move.source, move.target):
+        if move.order not in orders(state, move.source):
             raise IllegalMove(unordered(born))
     elif move.order:
         raise IllegalMove("One village arises: there is no order to name.")

@@ -5,10 +5,9 @@ Secret while a match runs is only which clan each seat holds (rule sheet: Public
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.base import Outcome, Phrase, Plain, Stream, View, Who
+from engine.base import Outcome, Phrase, Plain, Stream, View, Who, listed
 from engine.games.clans.board import CLANS, EPOCH_OF_CHIP, EPOCHS, TERRAIN, TERRITORIES
 from engine.games.clans.notation import format as written
 from engine.games.clans.rules import (
@@ -161,8 +160,3 @@ def _told(founding: Founding, seat: int) -> Phrase:
             "clans": listed(village.clans),
         },
     )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the names as an English list: "red, blue and green"."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.base import Outcome, Phrase, Plain, Stream, View, Who
+from engine.base import Outcome, Phrase, Plain, Stream, View, Who, listed
 from engine.games.glory.cards import CARDS, PLACE, SPOTS
 from engine.games.glory.notation import format as written
 from engine.games.glory.rules import (
@@ -188,8 +188,3 @@ def reshuffled(state: State, viewer: int | None, stream: Stream) -> State:
         hands[seat] = sum(1 << cards.pop() for _ in range(hands[seat].bit_count()))
     undealt = sum(1 << card for card in cards)
     return replace(state, table=table._replace(undealt=undealt), hands=tuple(hands), board=board)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the names as an English list: "R7 on N8, G5 on S7 and R3 on N6"."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -190,7 +190,7 @@ def test_villages_after_the_twelfth_chip_score_nothing_and_know_no_strife() -> N
 
 def test_the_order_decides_which_village_is_the_twelfth() -> None:
     state = position({"A1": "r", "A2": "b", "B1": "g"}, taken=11)
-    assert orders(state, INDEX["A2"], INDEX["B1"]) == ((INDEX["A1"],), (INDEX["B1"],))
+    assert orders(state, INDEX["A2"]) == ((INDEX["A1"],), (INDEX["B1"],))
     assert play(state, "A2-B1 / A1").points == (6, 0, 0, 0, 0)
     assert play(state, "A2-B1 / B1").points == (0, 7, 7, 0, 0)
 

@@ -6,7 +6,11 @@
 //
 // What the host gives to the table:
 //   host.board             the element that holds the picture; its content is replaced now and then
+//   host.hand              the element that holds what the game shows beside the picture (games/<kind>/hand.html), empty
+//                          if it has no such template; its content is replaced as well
 //   host.view()            the View of the match as it stands (engine/base.py): kind, viewer, moves, table ...
+//   host.names()           the display names in seat order
+//   host.made()            the moves made so far, oldest first: { seat, text }, as the viewer may read them
 //   host.draft(text, ask)  the player has changed the half-made move. A text out of view().moves is a whole move and is
 //                          previewed; any other text is remembered as it is; "" means there is none. `ask` is a question
 //                          to show meanwhile, if one must be answered on the board.
@@ -17,15 +21,18 @@
 //   table.hint             one sentence: how a move is made on this board
 //   table.enter(text)      a fresh picture of the match is on the page: let moves be made, show the half-made move `text`;
 //                          return the question it asks, "" if none
-//   table.look()           another picture is on the page (a preview, a replay): let places be read, nothing be moved
+//   table.look(text)       another picture is on the page: let places be read, nothing be moved. `text` is the whole
+//                          move that it previews, "" if none; only then the table may change the half-made move
 //   table.back(text)       return the half-made move one step before `text`, "" if there is none
 //   table.walk(text)       let the pieces of a whole move walk on the picture as it stands; return a promise
 //   table.busy()           whether a piece is held just now
+//   table.more(text)       (optional) elements to show with the preview of the whole move `text`: ways to add to it
 
 export const byId = (id) => document.getElementById(id);
 export const root = byId("match");
 export const facts = () => byId("facts").dataset;
 export const view = () => JSON.parse(byId("view").textContent);
+export const names = () => JSON.parse(facts().names);
 export const say = (text) => (byId("live").textContent = text);
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -89,7 +96,7 @@ export function swap(fresh, { only = "", ready = () => {} } = {}) {
   keepingFocus(() => {
     for (const old of document.querySelectorAll(only ? `[data-live="${only}"]` : "[data-live]")) {
       const now = fresh.querySelector(`[data-live="${old.dataset.live}"]`);
-      if (now && old.id === "board") {
+      if (now && ["board", "hand"].includes(old.id)) {
         old.innerHTML = now.innerHTML; // the frame stays, because the table listens there
       } else if (now) {
         old.replaceWith(document.adoptNode(now));
@@ -129,10 +136,17 @@ function tell(text) {
   readout.classList.toggle("idle", !text);
 }
 
+function made() {
+  return [...document.querySelectorAll("#log [data-text]")]
+    .map(({ dataset }) => ({ seq: Number(dataset.seq), seat: Number(dataset.seat), text: dataset.text }))
+    .filter(({ seq }) => seq <= Number(facts().seq))
+    .sort((one, other) => one.seq - other.seq);
+}
+
 export async function mountTable(draft) {
   tell("");
   const { mount } = await import(root.dataset.table);
-  return mount({ board: byId("board"), view, draft, tell, say });
+  return mount({ board: byId("board"), hand: byId("hand"), view, names, made, draft, tell, say });
 }
 
 export let keyboard = false; // whether the last thing touched was a key

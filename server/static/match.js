@@ -49,8 +49,11 @@ function onBoard(text, question = "") {
   notice("");
   if (whole(text)) {
     preview(text);
-  } else if (question) {
-    showTrial({ heading: question });
+    return;
+  }
+  const asked = previewing ? restore() : question;
+  if (asked) {
+    showTrial({ heading: asked });
   } else {
     byId("trial").hidden = true;
   }
@@ -61,6 +64,7 @@ function onBoard(text, question = "") {
 
 async function preview(text, { walk = true } = {}) {
   const mine = ++latest;
+  byId("confirm-button")?.toggleAttribute("disabled", true); // it may still be that of another move
   const question = new URLSearchParams({ move: text, expected: facts().expected });
   if (previewing) {
     restore("");
@@ -79,7 +83,7 @@ async function preview(text, { walk = true } = {}) {
     previewing = true;
     keepingFocus(() => {
       byId("board").innerHTML = trial.board;
-      table.look();
+      table.look(trial.text);
     });
     showTrial({ heading: trial.text, sentences: trial.sentences, move: trial.text });
     say(`${trial.sentences.join(" ")} Confirm it, or start over.`);
@@ -111,6 +115,9 @@ function showTrial({ heading, sentences = [], move = "", problem = null }) {
   byId("trial").hidden = false;
   byId("trial-text").textContent = heading;
   byId("trial-sentences").replaceChildren(...list(sentences));
+  const more = move && table.more ? table.more(move) : [];
+  byId("trial-more").replaceChildren(...more);
+  byId("trial-more").hidden = !more.length;
   const form = byId("confirm");
   form.hidden = !move;
   byId("confirm-button").disabled = true;
@@ -261,7 +268,7 @@ async function catchUp() {
 function enter() {
   countDown();
   if (facts().turn !== "yes") {
-    table.look();
+    table.look("");
     return;
   }
   byId("hint").textContent = table.hint;

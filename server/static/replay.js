@@ -8,7 +8,7 @@ const table = await mountTable(() => {});
 let going = Promise.resolve();
 
 function enter() {
-  table.look();
+  table.look("");
   byId("keys").hidden = false;
 }
 

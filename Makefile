@@ -11,7 +11,7 @@ run: $(VENV)/run.done
 	@exec env CLACHAN_DEVELOPMENT=1 $(BIN)/clachan serve
 
 test: $(VENV)/dev.done
-	@$(BIN)/pytest -q -n 2 --cov --cov-report=
+	@$(BIN)/pytest -q -n 2 --dist worksteal --cov --cov-report=
 	@$(BIN)/coverage report --fail-under=90
 	@$(BIN)/coverage json --quiet -o var/coverage.json
 	@$(BIN)/python tools/branches.py var/coverage.json

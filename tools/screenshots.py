@@ -68,8 +68,9 @@ def main() -> None:
     OUT.mkdir(exist_ok=True)
     with demo() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        shoot(browser, site, "match", "/matches/2", DESKTOP, "light", "Catrin")
-        shoot(browser, site, "phone", "/matches/2", PHONE, "dark", "Catrin")
+        shoot(browser, site, "clans", "/matches/2", DESKTOP, "light", "Ailsa")
+        shoot(browser, site, "glory", "/matches/5", DESKTOP, "light", "Ailsa")
+        shoot(browser, site, "phone", "/matches/2", PHONE, "dark", "Ailsa")
         browser.close()
 
 

@@ -77,12 +77,17 @@ class Person:
         """Return a territory of the map."""
         return self.page.locator(f"#board #t-{name}")
 
-    def centre(self, name: str) -> tuple[float, float]:
-        """Return where the middle of a territory is in the window."""
+    def middle(self, place: Locator) -> tuple[float, float]:
+        """Return where the middle of a place of the board is in the window."""
         script = """g => { const p = new DOMPoint(+g.dataset.x, +g.dataset.y).matrixTransform(
             g.ownerSVGElement.getScreenCTM()); return [p.x, p.y]; }"""
-        x, y = self.territory(name).evaluate(script)
+        place.scroll_into_view_if_needed()
+        x, y = place.evaluate(script)
         return x, y
+
+    def centre(self, name: str) -> tuple[float, float]:
+        """Return where the middle of a territory is in the window."""
+        return self.middle(self.territory(name))
 
     def drag(self, source: str, target: str, order: list[str]) -> None:
         """Move by the mouse: drag, then click the villages in their order."""
@@ -100,12 +105,17 @@ class Person:
             self.territory(name).scroll_into_view_if_needed()
             self.page.touchscreen.tap(*self.centre(name))
 
+    def tab_to(self, script: str) -> None:
+        """Press Tab until what has the focus satisfies the script."""
+        for _ in range(80):
+            if self.page.evaluate(script):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"the Tab key never gets to {script}")
+
     def press(self, source: str, target: str, order: list[str]) -> None:
         """Move by the keyboard alone: Tab to the map, the arrow keys or a name to a territory, Enter."""
-        for _ in range(60):
-            if self.page.evaluate("document.activeElement.dataset.territory || ''"):
-                break
-            self.page.keyboard.press("Tab")
+        self.tab_to("document.activeElement.dataset.territory")
         for name in (source, target, *order):
             self.page.keyboard.type(name.lower())
             self.page.keyboard.press("Enter")
@@ -114,10 +124,7 @@ class Person:
         """Send the move and wait until the page has it."""
         before = self.page.locator("#facts").get_attribute("data-seq")
         if by_key:
-            for _ in range(20):
-                if self.page.evaluate("document.activeElement.id") == "confirm-button":
-                    break
-                self.page.keyboard.press("Tab")
+            self.tab_to("document.activeElement.id === 'confirm-button'")
             self.page.keyboard.press("Enter")
         else:
             self.page.locator("#confirm-button").click()

@@ -24,7 +24,8 @@ def test_three_people_play_a_recorded_match(
 ) -> None:
     names = RECORD["players"]
     match = village.started(*names, setup=RECORD["setup"])
-    screens = ({**DESKTOP}, {**DESKTOP, "color_scheme": "dark"}, PHONE)
+    still = {**DESKTOP, "reduced_motion": "reduce"}
+    screens = ({**still}, {**still, "color_scheme": "dark"}, PHONE)
     for name, screen in zip(names, screens, strict=True):
         people[name] = Person(village, browser, axe, name, **screen)
         people[name].sign_in()
@@ -51,6 +52,7 @@ def test_three_people_play_a_recorded_match(
         assert person.view()["table"]["clans"] == RECORD["setup"]["clans"]
         person.check()
         person.page.goto(f"/matches/{match.id}/replay")
+        expect(person.page.locator('#match[data-ready="yes"]')).to_be_attached()
         for seq in range(1, 4):
             person.page.keyboard.press("ArrowRight")
             expect(person.page).to_have_url(f"{village.site}/matches/{match.id}/replay/{seq}")

@@ -94,6 +94,7 @@ def leave(match_id: int, user: User) -> Match:
     """Give the seat up before the start; when the host leaves the table is closed. Raises `Refused`."""
     with db.transaction():
         match = log.get(match_id, hold=True)
+        _require_seen(match, user)
         _require_open(match)
         gone = Seat.delete().where((Seat.match == match) & (Seat.owner == user)).execute()
         if not gone:
@@ -107,6 +108,7 @@ def start(match_id: int, by: User, now: datetime) -> Match:
     """Start by the host's hand with whoever sits there. Raises `Refused` (not-yours, not-open, bad-input)."""
     with db.transaction():
         match = log.get(match_id, hold=True)
+        _require_seen(match, by)
         _require_open(match)
         if match.host_id != by.id:
             raise Refused("not-yours", "Only the host starts the match.")
@@ -197,6 +199,12 @@ def _require_confirmed(user: User) -> None:
         raise Refused("unconfirmed", "Please confirm your mail address first: the letter is in your mailbox.")
 
 
+def _require_seen(match: Match, user: User) -> None:
+    """A table that a person may not see is, to him, not there."""
+    if not may_see(match, user):
+        raise Refused("not-found", "There is no such match.")
+
+
 def _require_open(match: Match) -> None:
     if match.status != "open":
         raise Refused("not-open", "This table is no longer open.")
@@ -204,13 +212,14 @@ def _require_open(match: Match) -> None:
 
 def _require_invitation(match: Match, token: str, now: datetime) -> None:
     if not token:
-        raise Refused("not-yours", "This table is for invited people; ask the host for an invitation.")
+        raise Refused("not-found", "There is no such match.")
     if links.find("invite", token, now).match_id != match.id:
         raise Refused("link-spent", "This invitation is for another table.")
 
 
 def _host_table(match_id: int, by: User) -> Match:
     match = log.get(match_id, hold=True)
+    _require_seen(match, by)
     _require_open(match)
     if match.host_id != by.id:
         raise Refused("not-yours", "Only the host invites people.")

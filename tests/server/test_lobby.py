@@ -182,9 +182,9 @@ def test_an_invited_table_is_for_those_with_an_invitation(house: House) -> None:
     assert not lobby.may_see(match, bran)
     assert lobby.may_see(match, house.people["Ailsa"])
     assert lobby.may_see(match, None, invited=True)
-    with refused("not-yours"):
+    with refused("not-found"):
         lobby.join(match.id, bran, now=house.now)
-    with refused("not-yours"):
+    with refused("not-found"):
         talk.say(match.id, bran, "/join", expected=0, via="web", now=house.now)
     with refused("link-spent"):
         lobby.join(match.id, bran, now=house.now, invitation="x" * 32)

@@ -1,0 +1,97 @@
+"""Sessions: new at sign-in, ended when they must be, out of reach of others."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import flask
+import pytest
+from house import House, house_settings
+from visitor import Visitor, application, error
+
+from server import accounts
+from server.models import User
+
+PASSWORD = "heather and peat"
+
+
+@pytest.fixture
+def app(cottage: House, monkeypatch: pytest.MonkeyPatch) -> flask.Flask:
+    return application(cottage, monkeypatch)
+
+
+@pytest.fixture
+def ailsa(cottage: House) -> User:
+    """Ailsa, with a password."""
+    User.update(password=accounts._hasher.hash(PASSWORD)).where(User.name == "Ailsa").execute()
+    return User.get(User.name == "Ailsa")
+
+
+def sign_in(app: flask.Flask) -> Visitor:
+    visitor = Visitor(app)
+    assert visitor.post("/signin", name="Ailsa", password=PASSWORD).status_code == 302
+    return visitor
+
+
+def test_signing_in_begins_a_new_session(app: flask.Flask, ailsa: User) -> None:
+    visitor = Visitor(app)
+    with visitor.client.session_transaction() as session:
+        session["planted"] = "by another"
+    visitor.post("/signin", name="Ailsa", password=PASSWORD)
+    with visitor.client.session_transaction() as session:
+        assert "planted" not in session
+    assert "Ailsa" in visitor.get("/settings").text
+
+
+def test_ending_all_sessions_ends_them_everywhere(app: flask.Flask, ailsa: User) -> None:
+    here, there = sign_in(app), sign_in(app)
+    here.post("/settings/sessions")
+    for visitor in (here, there):
+        assert visitor.get("/settings").status_code == 302
+
+
+def test_a_new_password_ends_the_other_sessions_only(app: flask.Flask, ailsa: User) -> None:
+    here, there = sign_in(app), sign_in(app)
+    here.post("/settings/password", old=PASSWORD, new="another good one")
+    assert here.get("/settings").status_code == 200
+    assert there.get("/settings").status_code == 302
+
+
+def test_over_https_the_cookie_goes_over_https_only(
+    cottage: House, sqlite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cottage.settings = house_settings(sqlite, cottage.settings.data, PUBLIC_URL="https://play.example.org")
+    answer = Visitor(application(cottage, monkeypatch)).get("/signin?next=/tables")
+    assert "Secure" in answer.headers["Set-Cookie"]
+    assert answer.headers["Strict-Transport-Security"]
+
+
+def test_an_invitation_survives_signing_in_without_standing_in_an_address(
+    cottage: House, app: flask.Flask, ailsa: User
+) -> None:
+    from server import lobby
+
+    match = cottage.table("Bran", seats=3, invited_only=True)
+    token = lobby.invitation(match.id, cottage.people["Bran"], cottage.now)
+    visitor = Visitor(app)
+    page = visitor.get(f"/invite/{token}").text
+    assert f"next=/invite/{token}" not in page.replace("%2F", "/")
+    visitor.get("/signin")
+    answer = visitor.post("/signin", name="Ailsa", password=PASSWORD)
+    assert answer.headers["Location"] == f"/invite/{token}"
+
+
+def test_forwarded_addresses_are_believed_only_from_a_proxy_of_ours(
+    cottage: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for trusted, last in ((0, "throttled"), (1, "bad-credentials")):
+        cottage.settings = dataclasses.replace(cottage.settings, trusted_proxies=trusted)
+        visitor = Visitor(application(cottage, monkeypatch))
+        token = visitor.token()
+        for number in range(14):
+            answer = visitor.client.post(
+                "/signin",
+                data={"csrf_token": token, "name": f"Nobody {trusted}", "password": "x"},
+                headers={"X-Forwarded-For": f"192.0.2.{number}", "Accept": "application/json"},
+            )
+        assert error(answer) == last

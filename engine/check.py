@@ -109,6 +109,11 @@ def _look(game: Game, position: Position, move: Any, seat: int, chance: Stream) 
         _hold(game.parse(state, seat, texts[-1]) == legal, f"{texts[-1]!r} is read as another move")
         _hold(game.public_text(state, seat, legal, seat) == texts[-1], f"the mover is not shown his own {texts[-1]!r}")
         state.apply(seat, legal)
+        touched = game.touched(state, seat, legal)
+        for viewer in (None, seat):
+            for phrase in game.words(state, seat, legal, viewer):
+                phrase.read(NAMES)  # a field without a value shows here
+    game.picture(game.view(state, None, None), touched)
     _hold(len(set(texts)) == len(texts), "two moves have the same text")
     for viewer in (None, *range(state.seats)):
         view = game.view(state, viewer, None)
@@ -143,6 +148,11 @@ def _hide(game: Game, state: State, viewer: int | None, move: Any, seat: int, ch
     _hold(here == there, f"the view of {viewer} tells a secret")
     _hold(game.text(here, names) == game.text(there, names), f"the text for {viewer} tells a secret")
     _hold(game.picture(here) == game.picture(there), f"the picture for {viewer} tells a secret")
+    alike: dict[Any, str] = {}
+    for made in state.legal_moves(seat) if viewer != seat else ():
+        shown = json.dumps(game.view(state.apply(seat, made), viewer, None).as_plain(), sort_keys=True)
+        text = game.public_text(state, seat, made, viewer)
+        _hold(alike.setdefault(shown, text) == text, f"{text!r} tells {viewer} what the table does not show")
     said = game.public_text(state, seat, move, viewer)
     for twin in other.legal_moves(seat):
         if game.public_text(other, seat, twin, viewer) == said:

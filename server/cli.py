@@ -59,19 +59,24 @@ def serve(chosen: settings.Settings) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("apscheduler").setLevel(logging.WARNING)
     app = create_app(chosen)
-    server = waitress.create_server(
-        app,
-        host=chosen.host,
-        port=chosen.port,
-        threads=chosen.web_threads,
-        # Slow or silent clients must not use up what others need.
-        connection_limit=1000,
-        channel_timeout=60,
-        asyncore_use_poll=True,
-        max_request_body_size=LARGEST_REQUEST,
-        ident="",
-        clear_untrusted_proxy_headers=False,
-    )
+    try:
+        server = waitress.create_server(
+            app,
+            host=chosen.host,
+            port=chosen.port,
+            threads=chosen.web_threads,
+            # Slow or silent clients must not use up what others need.
+            connection_limit=1000,
+            channel_timeout=60,
+            asyncore_use_poll=True,
+            max_request_body_size=LARGEST_REQUEST,
+            ident="",
+            clear_untrusted_proxy_headers=False,
+        )
+    except OSError as fault:
+        listen = f"{chosen.host}:{chosen.port}"
+        why = f"CLACHAN_LISTEN: {listen} cannot be used ({fault.strerror})."
+        raise click.ClickException(f"{why} Choose another, and CLACHAN_PUBLIC_URL with it.") from None
     scheduler = Scheduler(chosen)
     scheduler.start()
 
@@ -160,6 +165,8 @@ def matches() -> None:
 @needs_database
 def verify(_chosen: settings.Settings, numbers: tuple[int, ...], every: bool) -> None:
     """Check the chain, the replay and the cached columns of matches; exit 1 if anything is wrong."""
+    if not (numbers or every):
+        raise click.UsageError("Name matches by their numbers, or say --all.")
     chosen = play.running_or_over() if every else numbers
     bad = 0
     for number in chosen:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from engine.base import listed
 
-__all__ = ["listed", "pace", "span", "when", "wrapped"]
+__all__ = ["counts", "listed", "pace", "span", "when", "wrapped"]
 
 
 def when(instant: datetime, zone: str) -> str:
@@ -51,6 +52,11 @@ def pace(seconds: int) -> str:
         f"{span(timedelta(seconds=seconds))} for each move; who runs out of time has a simple move played for him, "
         "and after two in a row a bot takes the seat over."
     )
+
+
+def counts(numbers: Sequence[int]) -> str:
+    """Return how many may play: 2, or 2 to 4."""
+    return f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else str(numbers[0])
 
 
 def wrapped(text: str, indent: str = "") -> str:

@@ -398,7 +398,9 @@ document.addEventListener("visibilitychange", pulse);
 addEventListener("pageshow", (event) => event.persisted && pulse());
 
 // The address may name a move, in a link made for browsers without scripts: then the board is not the match's.
-byId("by-links")?.remove();
+if (table.hint) {
+  byId("by-links")?.remove(); // a game without a table of its own is played by them
+}
 const asked = new URLSearchParams(location.search).get("move");
 history.replaceState(null, "", here + location.hash);
 if (asked && facts().turn === "yes") {

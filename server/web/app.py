@@ -142,6 +142,13 @@ def _versions(app: flask.Flask) -> None:
         file = Path(str(app.static_folder)) / name
         return hashlib.sha256(file.read_bytes()).hexdigest()[:10] if file.is_file() else ""
 
+    def game_file(kind: str, name: str) -> str:
+        """Return the address of a file that a game brings, else of the one for all games, "" if there is neither."""
+        found = [f"games/{folder}/{name}" for folder in (kind, "default") if version(f"games/{folder}/{name}")]
+        return flask.url_for("static", filename=found[0]) if found else ""
+
+    app.jinja_env.globals["game_file"] = game_file
+
     @app.url_defaults
     def add(endpoint: str, values: dict[str, Any]) -> None:
         if endpoint == "static" and "filename" in values:
@@ -165,6 +172,7 @@ def _words(app: flask.Flask) -> None:
             "now": clock.now(),
         }
 
+    app.jinja_env.filters["counts"] = wording.counts
     app.jinja_env.filters["titled"] = log.title
     app.jinja_env.filters["when"] = wording.when
     app.jinja_env.filters["span"] = wording.span

@@ -39,4 +39,4 @@ def rules(kind: str) -> str:
         game = games.game(kind)
     except LookupError:
         raise Refused("not-found", "There is no such game here.") from None
-    return flask.render_template(f"games/{game.kind}/rules.html", game=game)
+    return flask.render_template([f"games/{game.kind}/rules.html", "games/default/rules.html"], game=game)

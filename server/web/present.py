@@ -113,6 +113,7 @@ def replay_page(match: Match, user: User | None, seq: int) -> dict[str, Any] | N
         "match": match,
         "title": log.title(match),
         "kind": match.game,
+        "game": played.game,
         "seats": seats,
         "called": called,
         "step": step,

@@ -8,9 +8,10 @@ from datetime import timedelta
 import pytest
 from house import House
 
+from engine import games
 from server import db, log, play
 from server.errors import Refused
-from server.models import LogRow, Match, Outbox
+from server.models import ClientKey, LogRow, Match, Outbox, Seat
 
 
 def refused(code: str):
@@ -208,6 +209,47 @@ def test_cached_columns_are_compared_with_the_log_and_rebuilt(house: House) -> N
     play.rebuild(match.id)
     assert play.verify(match.id) == []
     assert play.running_or_over() == [match.id]
+
+
+def test_what_the_setup_row_says_of_rules_and_people_is_compared_too(house: House) -> None:
+    match = house.started("Ailsa", "Bran")
+    with db.transaction():
+        Match.update(options={"five_singles": "all_stay"}).where(Match.id == match.id).execute()
+    assert "options" in play.verify(match.id)[0]
+    with db.transaction():
+        Match.update(options={}).where(Match.id == match.id).execute()
+        one, two = log.places(match)
+        for seat, number in ((one, None), (two, 0), (one, 1)):
+            Seat.update(number=number).where(Seat.id == seat.id).execute()
+    assert "people" in play.verify(match.id)[0]
+
+
+def test_a_match_of_other_rules_is_frozen(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    match = house.started("Ailsa", "Bran")
+    monkeypatch.setattr(type(games.game("clans")), "rules", 2)
+    assert "rules 1" in play.verify(match.id)[0]
+    with refused("damaged"):
+        house.move(match)
+
+
+def test_a_key_that_two_matches_use_at_once_is_refused_to_one(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = house.started("Ailsa", "Bran"), house.started("Ailsa", "Bran")
+    while house.played(one).position.to_act != house.played(two).position.to_act:
+        house.move(two)
+    house.move(one, key="same")
+    monkeypatch.setattr(ClientKey, "get_or_none", lambda *_: None)  # as if both looked before either wrote
+    with refused("bad-input"):
+        house.move(two, key="same")
+    with refused("bad-input"):
+        house.move(two, key="k" * 65)
+
+
+def test_old_request_keys_are_forgotten(house: House) -> None:
+    house.move(house.started("Ailsa", "Bran"), key="old")
+    play.sweep(house.later(days=29))
+    assert ClientKey.select().count() == 1
+    play.sweep(house.later(days=2))
+    assert ClientKey.select().count() == 0
 
 
 def test_the_database_itself_keeps_the_log(house: House) -> None:

@@ -6,6 +6,7 @@ const { byId, facts, mountTable, page, root, say, swap } = live;
 
 const table = await mountTable(() => {});
 let going = Promise.resolve();
+let hurry = () => {}; // ends the walk on the picture, because somebody already wants to go on
 
 function enter() {
   table.look("");
@@ -16,7 +17,7 @@ async function go(address, { push = true } = {}) {
   const fresh = await page(address);
   const now = fresh.getElementById("facts").dataset;
   if (now.last && Number(now.seq) === Number(facts().seq) + 1) {
-    await table.walk(now.last);
+    await Promise.race([table.walk(now.last), new Promise((end) => (hurry = end))]);
   }
   swap(fresh, { ready: enter });
   if (push) {
@@ -25,14 +26,24 @@ async function go(address, { push = true } = {}) {
   say(`${byId("status").textContent}. ${byId("news").querySelector("p").textContent}`);
 }
 
-/** One step after another, however fast they are asked for; if one fails, let the browser go there. */
-const step = (address, how) => (going = going.then(() => go(address, how)).catch(() => location.assign(address)));
+/** One step after another, however fast they are asked for; if one fails, let the browser go there.
+ *  `find` returns the address when its turn has come: "the next one" depends on where the steps before it led. */
+function step(find, how) {
+  hurry();
+  going = going.then(async () => {
+    const address = find();
+    if (address) {
+      await go(address, how).catch(() => location.assign(address));
+    }
+  });
+}
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("#steps-nav a, #log a");
   if (link && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey) {
     event.preventDefault();
-    step(link.href);
+    const way = link.closest("#steps-nav") ? link.id : "";
+    step(() => (way ? byId(way).href : link.href));
   }
 });
 document.addEventListener("keydown", (event) => {
@@ -40,9 +51,9 @@ document.addEventListener("keydown", (event) => {
   const inside = event.target.closest("#board, input, textarea, select");
   if (Object.hasOwn(ways, event.key) && !inside && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
-    going.then(() => byId(ways[event.key]).href && step(byId(ways[event.key]).href));
+    step(() => byId(ways[event.key]).href);
   }
 });
-addEventListener("popstate", () => step(location.href, { push: false }));
+addEventListener("popstate", () => step(() => location.href, { push: false }));
 enter();
 root.dataset.ready = "yes";

@@ -198,6 +198,21 @@ def test_a_page_left_open_follows_the_match(village: House, enter: Enter) -> Non
     expect(waiting.page.locator("h1")).to_have_text("It is your turn.")
 
 
+def test_a_replay_takes_every_step_however_fast_they_are_asked_for(village: House, enter: Enter) -> None:
+    match = village.finish(village.started("Ailsa", "Bran"))
+    ailsa = enter("Ailsa")
+    ailsa.page.goto(f"/matches/{match.id}/replay/0")
+    expect(ailsa.page.locator('#match[data-ready="yes"]')).to_be_attached()
+    for _ in range(5):
+        ailsa.page.keyboard.press("ArrowRight")
+    expect(ailsa.page).to_have_url(f"{village.site}/matches/{match.id}/replay/5")
+    for _ in range(2):
+        ailsa.page.locator("#next").click()
+    expect(ailsa.page).to_have_url(f"{village.site}/matches/{match.id}/replay/7")
+    ailsa.page.keyboard.press("End")
+    expect(ailsa.page).to_have_url(f"{village.site}/matches/{match.id}/replay/{match.length}")
+
+
 def test_a_frozen_match_says_so_and_leads_on(village: House, enter: Enter) -> None:
     frozen, sound = village.started("Ailsa", "Bran"), village.started("Ailsa", "Bran")
     village.move(frozen)

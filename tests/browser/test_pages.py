@@ -74,6 +74,10 @@ def test_two_newcomers_sign_up_meet_at_a_table_and_begin(village: House, enter: 
         sign_up(village, person)
     page = flora.page
     page.goto("/tables/new")
+    expect(page.get_by_role("group", name="Rules of Clans", exact=True)).to_be_visible()
+    page.get_by_label("Game").select_option("glory")
+    expect(page.get_by_role("group", name="Rules of Clans", exact=True)).to_be_hidden()
+    page.get_by_label("Game").select_option("clans")
     flora.check()
     page.get_by_label("Players").select_option("2")
     page.get_by_label("Who may join").select_option("invited")

@@ -9,6 +9,18 @@ for (const select of document.querySelectorAll("select[data-guess-zone]")) {
   }
 }
 
+// A form that opens a table shows the rules of the game that is chosen only.
+const game = document.querySelector("form select[name=game]");
+function showRules() {
+  for (const rules of document.querySelectorAll("[data-for-game]")) {
+    rules.hidden = rules.dataset.forGame !== game.value;
+  }
+}
+if (game) {
+  game.addEventListener("change", showRules);
+  showRules();
+}
+
 // Buttons that copy a field's text, shown only where that can be done.
 if (navigator.clipboard) {
   for (const button of document.querySelectorAll("button[data-copy]")) {
@@ -18,7 +30,7 @@ if (navigator.clipboard) {
       field.select();
       try {
         await navigator.clipboard.writeText(field.value);
-        button.textContent = button.dataset.done || "Copied";
+        button.textContent = "Copied";
       } catch {
         button.hidden = true; // the field is selected, so the keyboard can copy it
       }

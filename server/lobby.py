@@ -68,7 +68,7 @@ def join(match_id: int, user: User, *, now: datetime, contribution: str = "", in
     """Take a seat; the last one starts the match if the table says so.
 
     `invitation` is the token of an invitation, needed at a table that is for invited people only. Raises `Refused`
-    (not-open, table-full, already-seated, not-yours, unconfirmed, link-spent).
+    (not-open, table-full, already-seated, not-found, unconfirmed, link-spent).
     """
     with db.transaction():
         match = log.get(match_id, hold=True)

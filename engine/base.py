@@ -245,6 +245,10 @@ class Game(Protocol):
         """Return a simple legal move for a seat that is awaited and out of time."""
         ...
 
+    def uncovers(self, state: State, seat: int, move: Any) -> bool:
+        """Whether a legal move shows its player something that was hidden from him, so that it is never taken back."""
+        ...
+
     def reshuffled(self, state: State, viewer: int | None, stream: Stream) -> State:
         """Return a position that differs from this one in nothing but what the viewer must not know, drawn at random.
 

@@ -41,6 +41,7 @@ KEYS = (
     "options",
     "players",
     "people",
+    "clock",
     "started_at",
     "setup",
     "setup_hash",
@@ -66,13 +67,16 @@ def setup_text(
     setup: Plain,
     seed_hex: str,
     people: Sequence[int] = (),
+    clock: Plain = None,
 ) -> str:
     """Return the text of row 0: everything the match depends on, with the secret seed ("" if there is none).
 
-    `people` are the server's numbers of those who sit down, in seat order; nothing of them is stored if there are none.
+    `people` are the server's numbers of those who sit down, in seat order, `clock` the table's time rule; nothing of
+    them is stored if there are none.
     """
     return canonical(
         ({"people": list(people)} if people else {})
+        | ({} if clock is None else {"clock": clock})
         | {
             "match": match_id,
             "game": game,
@@ -118,6 +122,7 @@ def build(
     outcome: Outcome | None,
     match: int | str | None = None,
     people: Sequence[int] = (),
+    clock: Plain = None,
     started_at: str | None = None,
     seed: str = "",
     contributions: Sequence[str] = (),
@@ -146,6 +151,8 @@ def build(
         record["match"] = match
         if people:
             record["people"] = list(people)
+        if clock is not None:
+            record["clock"] = clock
         record["setup_hash"] = previous = _setup_hash(record)
         for row, entry in zip(rows, log, strict=True):
             entry["hash"] = previous = row_hash(previous, row)
@@ -236,6 +243,7 @@ def _setup_hash(record: Mapping[str, Any]) -> str:
         record["setup"],
         record.get("fairness", {}).get("seed", ""),
         record.get("people", ()),
+        record.get("clock"),
     )
     return row_hash("", setup_row(text, record.get("started_at")))
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from engine.base import Game, InvalidSetup, MoveError, Outcome, Plain, State
 
 SETUP, MOVE, RESIGN, TIMEOUT, TAKEOVER, UNDO = "setup", "move", "resign", "timeout", "takeover", "undo"
+END, CANCEL, OFFER = "end", "cancel", "offer"
+NOTED = ("vacation", "pause", "resume", "outage", "hours", "wait", "vote", "nudge")
+"""Rows that leave the position as it is; `engine.timing` reads most of them, the server's votes the rest."""
 BOT = "bot"
 """A `takeover` row whose text is this word, or begins with it and a space or colon, puts a bot in the seat."""
-NOT_BY_THE_PERSON = ("clock", BOT)
+NOT_BY_THE_PERSON = frozenset({"clock", BOT})
 """The values of `via` of moves that the person in the seat did not make."""
 
 Trail = tuple[int, State, "Trail | None"]
@@ -30,9 +33,9 @@ class ReplayError(Exception):
 class Row(NamedTuple):
     """One entry of a match log.
 
-    `kind` is setup (only row 0), move, resign, timeout, takeover or undo; `text` the move in notation, whom a takeover
-    seats, or the number of the row that an undo takes back. `at` is an instant in UTC as ISO 8601, `via` the way it
-    came: web, email, api, bot, clock.
+    `kind` is setup (only row 0), move, resign, timeout, takeover, offer, undo, end, cancel, or one of `NOTED`; `text`
+    the move in notation, whom a takeover seats, or the number of the row that an undo takes back. `at` is an instant in
+    UTC as ISO 8601, `via` the way it came: web, email, api, bot, clock, auto.
     """
 
     seq: int
@@ -49,7 +52,8 @@ class Position:
 
     `asked` holds, by seat, the number of the row at which it was last asked to act, None if it never was. `misses`
     counts, by seat, the time-outs since the person in it last moved. `resigned` seats have left the contest and are
-    played by bots, as are all in `taken_over`. `trail` is what undo needs.
+    played by bots, as are all in `taken_over`; of these, anybody may take over the `offered`. `trail` is what undo
+    needs.
     """
 
     game: Game
@@ -59,6 +63,7 @@ class Position:
     resigned: frozenset[int]
     misses: tuple[int, ...]
     taken_over: frozenset[int]
+    offered: frozenset[int]
     outcome: Outcome | None
     # Neither compared nor shown: it is as deep as the match is long.
     trail: Trail | None = field(compare=False, repr=False)
@@ -77,7 +82,7 @@ def start(game: Game, setup: Plain, seats: int, options: Mapping[str, str], seq:
         raise ReplayError(seq, str(error)) from error
     asked = tuple(seq if seat in state.to_act else None for seat in range(seats))
     nobody: frozenset[int] = frozenset()
-    return Position(game, state, seq, asked, nobody, (0,) * seats, nobody, state.outcome(), None)
+    return Position(game, state, seq, asked, nobody, (0,) * seats, nobody, nobody, state.outcome(), None)
 
 
 def advance(position: Position, row: Row) -> Position:
@@ -109,7 +114,7 @@ def positions(
 class _Run:
     """A position being carried through rows: mutable, so that a long log does not copy what a row leaves alone."""
 
-    __slots__ = ("asked", "game", "misses", "outcome", "resigned", "seq", "state", "taken_over", "trail")
+    __slots__ = ("asked", "game", "misses", "offered", "outcome", "resigned", "seq", "state", "taken_over", "trail")
 
     def __init__(self, position: Position) -> None:
         self.game = position.game
@@ -119,6 +124,7 @@ class _Run:
         self.resigned = position.resigned
         self.misses = list(position.misses)
         self.taken_over = position.taken_over
+        self.offered = position.offered
         self.outcome = position.outcome
         self.trail = position.trail
 
@@ -132,6 +138,7 @@ class _Run:
             resigned=self.resigned,
             misses=tuple(self.misses),
             taken_over=self.taken_over,
+            offered=self.offered,
             outcome=self.outcome,
             trail=self.trail,
         )
@@ -187,13 +194,22 @@ class _Run:
 
     def _event(self, row: Row) -> None:
         """Let something happen that leaves the state of the game as it is."""
-        if row.kind not in (RESIGN, TIMEOUT, TAKEOVER):
+        if row.kind in NOTED:
+            if row.seat is not None:
+                self._known(row)
+            return
+        if row.kind in (END, CANCEL):
+            self._agreed(row)
+            return
+        if row.kind not in (RESIGN, TIMEOUT, TAKEOVER, OFFER):
             raise ReplayError(row.seq, f"No row of the kind {row.kind[:20]!r} can stand here.")
         seat = self._known(row)
         if row.kind == RESIGN:
             self._resign(row, seat)
         elif row.kind == TAKEOVER:
             self._takeover(row, seat)
+        elif row.kind == OFFER:
+            self._offer(row, seat)
         elif seat in self.state.to_act:
             self.misses[seat] += 1
         else:
@@ -210,6 +226,7 @@ class _Run:
             raise ReplayError(row.seq, f"Seat {seat} had resigned before.")
         self.resigned |= {seat}
         self.taken_over |= {seat}
+        self.offered -= {seat}
         left = tuple(other for other in range(self.state.seats) if other not in self.resigned)
         if len(left) == 1:
             scores, detail = self.state.tally()
@@ -228,15 +245,34 @@ class _Run:
             self.taken_over |= {seat}
         else:
             self.taken_over -= {seat}
+            self.offered -= {seat}
             self.misses[seat] = 0
+
+    def _offer(self, row: Row, seat: int) -> None:
+        """Let anybody take over a seat that a bot plays. Whoever resigned stays out, so his is never offered."""
+        if seat not in self.taken_over or seat in self.resigned:
+            raise ReplayError(row.seq, f"Seat {seat} cannot be offered: no bot plays it, or it has resigned.")
+        self.offered |= {seat}
+
+    def _agreed(self, row: Row) -> None:
+        """End the match by the will of its players: as it stands, or, cancelled, without a winner."""
+        if row.seat is not None:
+            self._known(row)
+        scores, detail = self.state.tally()
+        if row.kind == CANCEL:
+            self.outcome = Outcome("cancelled", (0,) * len(scores), (), detail)
+        else:
+            self.outcome = Outcome("agreement", scores, self._best(scores), detail)
+
+    def _best(self, scores: Sequence[int]) -> tuple[int, ...]:
+        """Return the seats with the highest score; those who resigned cannot win."""
+        left = [seat for seat in range(len(scores)) if seat not in self.resigned]
+        best = max(scores[seat] for seat in left)
+        return tuple(seat for seat in left if scores[seat] == best)
 
     def _own_end(self) -> Outcome | None:
         """Return how the game ended by its own rules; those who resigned cannot win."""
         outcome = self.state.outcome()
         if outcome is None or not self.resigned:
             return outcome
-        best = max(score for seat, score in enumerate(outcome.scores) if seat not in self.resigned)
-        winners = tuple(
-            seat for seat, score in enumerate(outcome.scores) if score == best and seat not in self.resigned
-        )
-        return Outcome(outcome.reason, outcome.scores, winners, outcome.detail)
+        return Outcome(outcome.reason, outcome.scores, self._best(outcome.scores), outcome.detail)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from engine.timerule import WrongRule, rule
+
 FORMAT, VERSION = "clachan-record", 1
 MOST_BYTES = 2 * 1024 * 1024
 MOST_ROWS = 10_000
@@ -90,6 +92,11 @@ def _head(record: Mapping[str, Any]) -> None:
         people = record["people"]
         numbers = isinstance(people, list) and all(_is_int(number) and number > 0 for number in people)
         _need(0, numbers and len(people) == len(record["players"]), '"people" must be a number for each player.')
+    if "clock" in record:
+        try:
+            rule(record["clock"])
+        except WrongRule as error:
+            raise RecordError(0, str(error)) from error
     if "started_at" in record:
         _need(0, _is_instant(record["started_at"]), '"started_at" must be an instant like 2026-11-30T07:12:15.123Z.')
     if "setup_hash" in record:

@@ -55,6 +55,10 @@ class Clans:
         """Return a simple legal move for a seat that is out of time."""
         return view.timeout_move(state, seat)
 
+    def uncovers(self, state: Own, seat: int, move: Move) -> bool:
+        """Return that no move shows its player anything new."""
+        return False
+
     def reshuffled(self, state: Own, viewer: int | None, stream: Stream) -> State:
         """Return a position that differs only in the clans of others."""
         return view.reshuffled(state, viewer, stream)

@@ -58,6 +58,10 @@ class Glory:
         """Return a simple legal move for a seat that is out of time."""
         return view.timeout_move(state, seat)
 
+    def uncovers(self, state: Own, seat: int, move: Move) -> bool:
+        """Return that no move shows its player anything new."""
+        return False
+
     def reshuffled(self, state: Own, viewer: int | None, stream: Stream) -> State:
         """Return a position that differs only in what the viewer must not know."""
         return view.reshuffled(state, viewer, stream)

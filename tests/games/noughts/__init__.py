@@ -102,6 +102,9 @@ class Noughts:
     def timeout_move(self, state: Any, seat: int) -> int:
         return next(state.legal_moves(seat))
 
+    def uncovers(self, state: Any, seat: int, move: int) -> bool:
+        return False
+
     def reshuffled(self, state: Any, viewer: int | None, stream: Stream) -> Any:
         return state
 

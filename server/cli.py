@@ -12,13 +12,15 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
 from engine import games, record, selfplay
-from server import create_app, db, play, seeding, settings
+from server import audit, clock, create_app, db, feeders, inbound, seeding, settings
 from server.errors import Refused
+from server.feeders import check as checks
+from server.inbound import lines, parse
 from server.scheduler import Scheduler
 
 # How many seconds requests in hand are given when the server is told to stop.
@@ -77,6 +79,7 @@ def serve(chosen: settings.Settings) -> None:
         listen = f"{chosen.host}:{chosen.port}"
         why = f"CLACHAN_LISTEN: {listen} cannot be used ({fault.strerror})."
         raise click.ClickException(f"{why} Choose another, and CLACHAN_PUBLIC_URL with it.") from None
+    ways_in = open_ways_in(chosen)
     scheduler = Scheduler(chosen)
     scheduler.start()
 
@@ -85,6 +88,7 @@ def serve(chosen: settings.Settings) -> None:
     try:
         server.run()
     finally:
+        ways_in.stop()
         scheduler.stop()
         click.echo("Clachan has stopped.")
 
@@ -93,16 +97,39 @@ def serve(chosen: settings.Settings) -> None:
 @needs_database
 def only_scheduler(chosen: settings.Settings) -> None:
     """Run the scheduler alone, until interrupted: deadlines, reminders, bots and mail, beside any number of others."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     db.require_current()
+    scheduler = Scheduler(chosen)
+    scheduler.start()
+    stay_until_told("The scheduler is running.")
+    scheduler.stop()
+
+
+@main.command("mail-in")
+@needs_database
+def only_mail_in(chosen: settings.Settings) -> None:
+    """Run the ways in for mail alone, until interrupted; another process runs the scheduler."""
+    db.require_current()
+    if not {way.kind for way in chosen.mail_in} - {"pipe"}:
+        raise settings.WrongSetting("MAIL_IN", "names nothing to listen on and no mailbox to read.")
+    ways_in = open_ways_in(chosen)
+    stay_until_told("Mail comes in.")
+    ways_in.stop()
+
+
+def open_ways_in(chosen: settings.Settings) -> feeders.Feeders:
+    """Open the ways in for mail that the settings name."""
+    return feeders.start(chosen, lambda raw, envelope: inbound.receive(raw, envelope, chosen, clock.now), clock.now)
+
+
+def stay_until_told(greeting: str) -> None:
+    """Say that all is running, and return when the process is told to end."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("apscheduler").setLevel(logging.WARNING)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    scheduler = Scheduler(chosen)
-    scheduler.start()
-    click.echo("The scheduler is running.")
+    click.echo(greeting)
     ended.wait()
-    scheduler.stop()
 
 
 def leave_gracefully(server: Any) -> None:
@@ -154,6 +181,48 @@ def seed(chosen: settings.Settings) -> None:
     click.echo("Demo people and matches are there." if seeding.fill() else "There are people already; nothing done.")
 
 
+@main.group("mail")
+def mails() -> None:
+    """Mail that comes in."""
+
+
+@mails.command("lines")
+@click.argument("file", type=click.File("rb"))
+def mail_lines(file: BinaryIO) -> None:
+    """Print what the receiver reads as the player's own lines in a mail, one a line; - is standard input."""
+    try:
+        for line in lines.own_lines(parse.parse(file.read()).text):
+            click.echo(line)
+    except parse.Unreadable as fault:
+        raise click.ClickException(f"The mail cannot be read: {fault}.") from None
+
+
+@mails.command("check")
+@click.option("--selector", default="", help="The name of the DKIM key, as in NAME._domainkey.")
+@needs_database
+def mail_check(chosen: settings.Settings, selector: str) -> None:
+    """Look at all that mail needs, in the settings, on the net and in the DNS; exit 1 if something is wrong."""
+    findings = checks.check(chosen, selector=selector)
+    for finding in findings:
+        click.echo(str(finding))
+    if any(finding.verdict == "problem" for finding in findings):
+        sys.exit(1)
+
+
+@mails.command("receive")
+@click.option("--to", "recipient", help="The recipient, as the mail server knows it.")
+@click.option("--from", "sender", help="The envelope's sender; empty for a report.")
+@needs_database
+def mail_receive(chosen: settings.Settings, recipient: str | None, sender: str | None) -> None:
+    """Take one mail from standard input, as a mail server hands it over; exit 75 if it should try again."""
+    db.require_current()
+    try:
+        inbound.receive(sys.stdin.buffer.read(), inbound.Envelope("stdin", sender, recipient), chosen, clock.now)
+    except (*db.Unavailable, db.Broken):
+        # What sendmail's friends understand as: keep it and come again.
+        sys.exit(os.EX_TEMPFAIL)
+
+
 @main.group("match")
 def matches() -> None:
     """Look after matches."""
@@ -167,10 +236,10 @@ def verify(_chosen: settings.Settings, numbers: tuple[int, ...], every: bool) ->
     """Check the chain, the replay and the cached columns of matches; exit 1 if anything is wrong."""
     if not (numbers or every):
         raise click.UsageError("Name matches by their numbers, or say --all.")
-    chosen = play.running_or_over() if every else numbers
+    chosen = audit.running_or_over() if every else numbers
     bad = 0
     for number in chosen:
-        faults = play.verify(number)
+        faults = audit.verify(number)
         bad += bool(faults)
         for fault in faults:
             click.echo(f"match {number}: {fault}")
@@ -184,7 +253,7 @@ def verify(_chosen: settings.Settings, numbers: tuple[int, ...], every: bool) ->
 @needs_database
 def rebuild(_chosen: settings.Settings, number: int) -> None:
     """Write the cached columns of a match again from its log."""
-    play.rebuild(number)
+    audit.rebuild(number, clock.now())
     click.echo(f"match {number} is rebuilt")
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-import hmac
 import secrets
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,21 +13,28 @@ from typing import Any, Final
 import css_inline
 import jinja2
 
-from server import db, home, links, log, outbox, raster, story, wording
+from server import columns, commands, db, home, links, log, outbox, raster, story, talk, wording
 from server.channels import DeliveryError, Message
 from server.errors import Refused
+from server.inbound.door import bounce_token
+from server.inbound.lines import MARKER
 from server.log import Played
 from server.models import Match, Outbox, ReplyToken, Seat, User
 from server.settings import Settings
 
 TEMPLATES: Final = Path(__file__).parent.parent / "templates"
 
-# Everything a person writes stands above this line; the receiver cuts here.
-MARKER: Final = "##- Please type your reply above this line -##"
 PICTURE_WIDTH: Final = 640
-MATCH_KINDS: Final = ("turn", "reminder", "start", "notice", "end")
+MATCH_KINDS: Final = ("turn", "reminder", "start", "notice", "end", "answer")
+# Mails that can be answered; of the others nothing is asked.
+ANSWERED: Final = (*MATCH_KINDS, "invite", "full")
+# What was said at the table is told so far back, and so much of each line.
+MOST_SAID: Final = 10
+LONGEST_SAID: Final = 300
+# So many legal moves fit into a mail that lists them all.
+MOST_LISTED: Final = 400
 # Mails that only make sense soon after their cause.
-LIVES: Final = {"start": timedelta(days=3), "notice": timedelta(days=3), "full": timedelta(days=3)}
+LIVES: Final = dict.fromkeys(("start", "notice", "full", "outage"), timedelta(days=3))
 
 
 def writer(settings: Settings) -> outbox.Writer:
@@ -53,7 +59,7 @@ def untrue(mail: Outbox, now: datetime) -> str:
         return "too old to be of use"
     if match is not None and user is not None and mail.kind in {"turn", "reminder"}:
         seat = Seat.get_or_none((Seat.match == match) & (Seat.number == mail.seat))
-        if match.status != "running" or mail.seat not in match.awaited or match.asked != mail.asked:
+        if match.status != "running" or mail.seat not in match.awaited or mail.asked != _asked(match, mail.seat):
             return "the turn was taken meanwhile"
         if seat is None or seat.user_id != mail.user_id:
             return "somebody else sits in the seat now"
@@ -68,6 +74,10 @@ def untrue(mail: Outbox, now: datetime) -> str:
     return ""
 
 
+def _asked(match: Match, seat: int) -> int | None:
+    return log.read(match).position.asked[seat]
+
+
 def _message(settings: Settings, mail: Outbox, now: datetime) -> Message:
     facts: dict[str, Any] = {
         "kind": mail.kind,
@@ -77,53 +87,66 @@ def _message(settings: Settings, mail: Outbox, now: datetime) -> Message:
         "user": mail.user,
         "zone": mail.user.zone if mail.user else "UTC",
         "now": now,
+        "match": mail.match,
         **mail.facts,
     }
     picture, alt, reply_to, unsubscribe = None, "", None, None
-    if mail.match is not None and mail.user is not None and mail.kind in MATCH_KINDS:
-        played = log.read(mail.match)
+    asked = None
+    match = mail.match if mail.kind in MATCH_KINDS else None
+    if match is not None and match.status in {"running", "finished"} and mail.user is not None:
+        played = log.read(match)
         facts |= _match_facts(settings, mail, mail.user, played, now)
         picture = _picture(played, facts)
         alt = f"The board of {facts['match_name']}"
-        if mail.kind in {"turn", "reminder"}:
-            reply_to = f"move+{_reply_token(mail, now)}@{settings.mail_domain}"
-            facts["reply_to"] = reply_to
+        asked = log.expected(played, facts["seat"])
         if mail.kind == "turn":
             unsubscribe = f"{settings.public_url}/unsubscribe/{_link('unsubscribe', mail, now)}"
     elif mail.match is not None:
         facts |= _table_facts(settings, mail, mail.match, now)
     elif mail.kind in {"confirm", "reset"}:
         facts["url"] = f"{settings.public_url}/{mail.kind}/{_link(mail.kind, mail, now)}"
+    elif mail.user is not None and mail.kind == "outage":
+        down = (datetime.fromtimestamp(mail.facts[end], UTC) for end in ("from", "to"))
+        facts["down"] = [wording.when(moment, mail.user.zone) for moment in down]
+        facts["waiting"] = _waiting(settings, mail.user)
     elif mail.user is not None and mail.kind == "summary":
         facts["waiting"] = _waiting(settings, mail.user)
         facts["ended"] = [_named(settings, log.get(number)) for number in mail.facts["ended"]]
+    if settings.answers and mail.match is not None and mail.kind in ANSWERED:
+        reply_to = f"move+{_reply_token(mail, asked, now)}@{settings.mail_domain}"
+    facts["reply_to"] = reply_to
+    if mail.kind == "answer":
+        facts |= _answer_facts(mail, facts)
     facts["unsubscribe"] = unsubscribe
     return Message(
         to_name=mail.user.name if mail.user else "",
         to_address=mail.address,
-        subject=_SUBJECTS[mail.kind].format_map(facts),
+        subject=_SUBJECTS["lost" if mail.kind == "answer" and mail.match is None else mail.kind].format_map(facts),
         text=_text(mail.kind, facts),
         html=_html(mail.kind, facts),
         message_id=f"{mail.message_id}@{settings.mail_domain}",
-        thread=tuple(f"{earlier}@{settings.mail_domain}" for earlier in outbox.thread(mail)),
+        thread=_thread(settings, mail),
         date=mail.created_at,
         reply_to=reply_to,
         picture=picture,
         picture_alt=alt,
         unsubscribe_url=unsubscribe,
-        unsubscribe_mail=reply_to,
-        bounce_token=_bounce_token(settings, mail),
+        unsubscribe_mail=reply_to if unsubscribe else None,
+        bounce_token=bounce_token(settings, mail),
+        answer=mail.kind == "answer",
     )
 
 
 # A match keeps one subject for all its mails, so that mail programs keep them together.
 _SUBJECTS: Final = dict.fromkeys(MATCH_KINDS, "{match_name}: {players}") | {
+    "lost": "Your mail to {house}",
     "confirm": "Please confirm your address",
     "known": "You already have an account",
     "reset": "A new password for {user.name}",
     "invite": "{host} invites you to {match_name}",
     "full": "{match_name}: every seat is taken",
     "summary": "Your matches",
+    "outage": "The server was down; your deadlines have moved on",
 }
 
 
@@ -137,31 +160,39 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
     # A person whose seat a bot has taken sees what a spectator sees.
     seat = next((number for number, place in enumerate(seats) if place.user_id == user.id), None)
     called = story.names(seats)
-    news = story.lines(played, called, seat, story.since_own(played, seat) if seat is not None else 0)
+    lines = story.lines(played, called, seat)
+    since = story.since_own(played, seat) if seat is not None else 0
+    news = [line for line in lines if line.seq > since]
     if mail.kind == "notice":
         news = [line for line in news if line.seq >= min(mail.facts["rows"])]
-    view, until = played.view(seat), log.deadline(played)
+    view, until = played.view(seat), columns.deadline(played)
     return {
-        "match": match,
         "match_name": log.title(match),
         "players": wording.listed([place.owner.name for place in seats]),
         "called": called,
+        "seat": seat,
+        "lines": lines,
+        "standing": story.standing(played, called, seat),
         "url": f"{settings.public_url}/matches/{match.id}",
         "news": news,
         "marks": story.marks(news[-6:]),
         "view": view,
         "board": played.game.text(view, called),
-        "example": played.game.example,
+        "example": view.moves[len(view.moves) // 2] if view.moves else played.game.example,
         "deadline": wording.when(until, user.zone) if until else "",
         "left": wording.span(until - now) if until else "",
-        "pace": wording.pace(match.pace),
+        "pace": log.rule_sentence(match),
         "acting": wording.listed([called[number] for number in played.position.to_act]),
         "outcome": played.outcome,
         "winners": wording.listed([called[number] for number in played.outcome.winners]) if played.outcome else "",
         "scores": list(zip(called, played.outcome.scores, strict=True)) if played.outcome else [],
         "last_hash": story.shown_hash(played),
+        "said": _said(played, seat),
         "row": played.position.seq,
-        "first": seat is not None and story.since_own(played, seat) == 0,
+        "dropped": mail.facts.get("dropped", ""),
+        "why": _why_reminded(mail, called),
+        "late": [called[number] for number in played.position.to_act if columns.undecided(played, number)],
+        "first": seat is not None and since == 0,
     }
 
 
@@ -170,13 +201,27 @@ def _table_facts(settings: Settings, mail: Outbox, match: Match, now: datetime) 
     if mail.kind == "invite":
         url = f"{settings.public_url}/invite/{_link('invite', mail, now)}"
     return {
-        "match": match,
         "match_name": log.title(match),
         "host": User.get_by_id(mail.facts["by"]).name if "by" in mail.facts else match.host.name,
         "players": wording.listed([place.owner.name for place in log.places(match)]),
-        "pace": wording.pace(match.pace),
+        "pace": log.rule_sentence(match),
         "url": url,
     }
+
+
+def _said(played: Played, seat: int | None) -> list[tuple[str, str]]:
+    """Return what was said at the table since the reader's last own move: who, and what, as one line."""
+    own = story.since_own(played, seat) if seat is not None else 0
+    since = log.instant(played.rows[own - 1].at if own else played.setup_row.at)
+    new = [line for line in talk.lines(played.match, MOST_SAID) if line.at > since]
+    return [(line.user.name, " ".join(line.text.split())[:LONGEST_SAID]) for line in new]
+
+
+def _why_reminded(mail: Outbox, called: Sequence[str]) -> str:
+    """Return why a reminder comes: somebody asks for the move, or so much of the time is gone."""
+    if "asker" in mail.facts:
+        return f"{called[mail.facts['asker']]} asks for your move."
+    return f"{mail.facts['share']} % of your time are gone." if "share" in mail.facts else ""
 
 
 def _waiting(settings: Settings, user: User) -> list[dict[str, str]]:
@@ -191,24 +236,53 @@ def _named(settings: Settings, match: Match) -> dict[str, str]:
     return {"name": log.title(match), "url": f"{settings.public_url}/matches/{match.id}"}
 
 
-def _bounce_token(settings: Settings, mail: Outbox) -> str:
-    """Return what only a server that got this very mail could know, so that a bounce without it is a forged one."""
-    return hmac.new(settings.secret_key.encode(), f"bounce {mail.message_id}".encode(), "sha256").hexdigest()[:24]
-
-
 def _link(purpose: str, mail: Outbox, now: datetime) -> str:
     with db.transaction():
         return links.mint(purpose, now, user=mail.user, match=mail.match)
 
 
-def _reply_token(mail: Outbox, now: datetime) -> str:
+def _reply_token(mail: Outbox, asked: int | None, now: datetime) -> str:
     """Return a new address token: 120 random bits in base32, kept hashed, bound to person, match, seat and row."""
     token = base64.b32encode(secrets.token_bytes(15)).decode().lower()
     with db.transaction():
         ReplyToken.insert(
-            hash=links.digest(token), user=mail.user, match=mail.match, seat=mail.seat, asked=mail.asked, created_at=now
+            hash=links.digest(token),
+            user=mail.user,
+            address="" if mail.user else mail.address,
+            match=mail.match,
+            seat=mail.seat,
+            asked=asked if mail.asked is None else mail.asked,
+            created_at=now,
         ).execute()
     return token
+
+
+def _thread(settings: Settings, mail: Outbox) -> tuple[str, ...]:
+    """Return the ids of the mails before this one, and of the mail it answers, oldest first."""
+    earlier = tuple(f"{one}@{settings.mail_domain}" for one in outbox.thread(mail))
+    return (*earlier, mail.facts["to"]) if mail.facts.get("to") else earlier
+
+
+def _answer_facts(mail: Outbox, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an answer says was done, or was wrong; a move is told from the log."""
+    row, lines = mail.facts.get("row"), facts.get("lines", ())
+    made = next((line for line in lines if line.seq == row), None)
+    view = facts.get("view")
+    return {
+        "code": mail.facts.get("code", ""),
+        "own": bool(mail.facts["received"]),
+        "view": view,
+        "sentences": [*(made.sentences if made else ()), *mail.facts["sentences"]],
+        "made": made.text if made else "",
+        "choices": mail.facts.get("choices", []),
+        "near": mail.facts.get("near", []),
+        "since": mail.facts.get("since", []),
+        "received": wording.when(datetime.fromtimestamp(mail.facts["received"], UTC), facts["zone"]),
+        "words": list(commands.WORDS.values()) if mail.facts.get("help") else [],
+        "legal": list(view.moves[:MOST_LISTED]) if mail.facts.get("help") and view else [],
+        "board": facts.get("board", ""),
+        "standing": facts.get("standing", ""),
+    }
 
 
 @cache
@@ -225,7 +299,8 @@ def _environment() -> jinja2.Environment:
 
 
 def _text(kind: str, facts: Mapping[str, Any]) -> str:
-    return _environment().get_template(f"{kind}.txt").render(facts).strip() + "\n"
+    text = _environment().get_template(f"{kind}.txt").render(facts).strip() + "\n"
+    return f"{MARKER}\n\n{text}" if facts["reply_to"] else text
 
 
 def _html(kind: str, facts: Mapping[str, Any]) -> str:

@@ -37,6 +37,10 @@ KNOWN: Final[dict[str, Known]] = {
     "DEVELOPMENT": Known("0", "1 on a newcomer's own machine: local mailbox page, demo people, generated secret key."),
     "LISTEN": Known("127.0.0.1:8000", "Address and port of the web server."),
     "MAIL_FROM": Known("clachan@localhost", "Address that mails come from; its domain is used for answers and ids."),
+    "MAIL_IN": Known("", "Ways in for answers, separated by spaces: smtp://, lmtp://, imaps://, imap://, pipe or off."),
+    "MAIL_JUDGE": Known(
+        "", "Name of our mail server in Authentication-Results; with it a mail must have passed there."
+    ),
     "MAIL_NAME": Known("Clachan", "Name that mails come from."),
     "PUBLIC_URL": Known(
         "http://127.0.0.1:8000", "Address people reach the site under; every link in a mail starts so."
@@ -68,6 +72,19 @@ class Smtp:
 
 
 @dataclass(frozen=True, slots=True)
+class WayIn:
+    """A way in for mail. `kind` is smtp or lmtp (we listen), imap (we fetch from `folder`) or pipe (we are called)."""
+
+    kind: str
+    host: str = ""
+    port: int = 0
+    tls: bool = False
+    user: str = ""
+    password: str = ""
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything the environment decides, checked."""
 
@@ -77,6 +94,8 @@ class Settings:
     host: str
     port: int
     mail_from: str
+    mail_in: tuple[WayIn, ...]
+    mail_judge: str
     mail_name: str
     public_url: str
     secret_key: str
@@ -99,6 +118,11 @@ class Settings:
     def mails(self) -> bool:
         """Whether mail leaves at all; without it everything works on the web, and the pages say so."""
         return self.smtp is not None or self.mailbox is not None
+
+    @property
+    def answers(self) -> bool:
+        """Whether answers to mails reach us; mails and pages promise so only then."""
+        return bool(self.mail_in)
 
     @property
     def secure(self) -> bool:
@@ -132,6 +156,8 @@ def load(environ: Mapping[str, str]) -> Settings:
         host=host,
         port=port,
         mail_from=mail_from,
+        mail_in=_ways_in(text("MAIL_IN"), development),
+        mail_judge=text("MAIL_JUDGE").casefold(),
         mail_name=text("MAIL_NAME"),
         public_url=_public_url(text("PUBLIC_URL")),
         secret_key=_secret_key(text("SECRET_KEY"), data, development),
@@ -205,6 +231,34 @@ def _secret_key(text: str, data: Path, development: bool) -> str:
     if len(kept) < 32:
         raise WrongSetting("SECRET_KEY", f"the one kept in {file} is too short; remove the file, and another is made.")
     return kept
+
+
+def _ways_in(text: str, development: bool) -> tuple[WayIn, ...]:
+    if text == "off":
+        return ()
+    if not text and development:
+        text = "smtp://127.0.0.1:8025"
+    return tuple(_way_in(word) for word in text.split())
+
+
+def _way_in(text: str) -> WayIn:
+    if text == "pipe":
+        return WayIn("pipe")
+    parts = _split(text)
+    ports = {"smtp": 25, "lmtp": 24, "imaps": 993, "imap": 143}
+    if parts is None or parts.scheme not in ports or not parts.hostname or parts.query or parts.fragment:
+        raise WrongSetting("MAIL_IN", "must be like smtp://127.0.0.1:8025 or imaps://user:password@host/INBOX.")
+    port = parts.port or ports[parts.scheme]
+    if parts.scheme in {"smtp", "lmtp"}:
+        if parts.username or parts.path.strip("/"):
+            raise WrongSetting("MAIL_IN", f"{parts.scheme}:// takes an address and a port only.")
+        return WayIn(parts.scheme, parts.hostname, port)
+    if not parts.username or not parts.password:
+        raise WrongSetting("MAIL_IN", f"{parts.scheme}:// needs a user and a password before the @.")
+    folder = unquote(parts.path.strip("/")) or "INBOX"
+    return WayIn(
+        "imap", parts.hostname, port, parts.scheme == "imaps", unquote(parts.username), unquote(parts.password), folder
+    )
 
 
 def _smtp(text: str) -> Smtp | None:

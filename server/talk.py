@@ -1,4 +1,4 @@
-"""Table talk, and the commands that may be typed into it."""
+"""Table talk, and what may be typed into it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from engine.base import InvalidMove, MoveError
-from server import db, lobby, log, play, throttle
+from server import commands, db, log, play, throttle
+from server.commands import Asked
 from server.errors import Refused
 from server.models import Match, Seat, Talk, User
 
 LONGEST: Final = 1000
-COMMANDS: Final = ("/join", "/start", "/leave", "/resign", "/move")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,32 +19,40 @@ class Said:
     """What became of a line: `kind` is talk, move, or the command; `done` is set for a move."""
 
     kind: str
+    sentences: tuple[str, ...] = ()
     done: play.Done | None = None
 
 
 def say(
     match_id: int, user: User, text: str, *, expected: int, via: str, now: datetime, key: str | None = None
 ) -> Said:
-    """Take one line of table talk: a command, a move as text, or words for all at the table.
+    """Take one line of table talk: a command behind a slash, a move as text, or words for all at the table.
 
     `expected` is as in `play.submit`. Raises `Refused`; then nothing was said or done.
     """
-    line = text.replace("\r\n", "\n").strip()
-    if not line or len(line) > LONGEST or not _readable(line):
-        raise Refused("bad-input", f"A line of talk has 1 to {LONGEST} characters.")
+    line = _clean(text)
     throttle.count("talk by", str(user.id), now)
     match = log.get(match_id)
+    asked = Asked(match_id, user, expected, via, now, key)
     if line.startswith("/"):
-        return _command(match, user, line, expected, via, now, key)
-    seat = log.own_number(match, user)
+        word, _, rest = line[1:].partition(" ")
+        if word.lower() != "say":
+            told = commands.run(word.lower(), rest, asked)
+            return Said("move" if told.done else line.split()[0].lower(), told.sentences, told.done)
+        line = _clean(rest)
     # Also when it is not his turn: a move that comes late must be refused, not read by all.
-    if match.status == "running" and seat is not None and _is_move(match, seat, line):
-        return Said("move", play.submit(match_id, seat, line, expected, user, via, now=now, key=key))
-    with db.transaction():
-        if not Seat.select().where((Seat.match == match) & (Seat.owner == user)).exists():
-            raise Refused("not-yours", "Only those at the table take part in its talk.")
-        Talk.insert(match=match, user=user, text=line, key=key, at=now).on_conflict_ignore().execute()
+    elif play.reads_as_move(match, log.own_number(match, user), line):
+        told = commands.run("move", line, asked)
+        return Said("move", told.sentences, told.done)
+    _speak(match, user, line, now, key)
     return Said("talk")
+
+
+def speak(match: Match, user: User, text: str, now: datetime) -> None:
+    """Say words to all at the table, whatever they look like. Raises `Refused` (bad-input, not-yours, throttled)."""
+    line = _clean(text)
+    throttle.count("talk by", str(user.id), now)
+    _speak(match, user, line, now, None)
 
 
 def lines(match: Match, last: int | None = None) -> list[Talk]:
@@ -59,35 +66,18 @@ def newest(match: Match) -> int:
     return Talk.select(Talk.id).where(Talk.match == match).order_by(Talk.id.desc()).limit(1).scalar() or 0
 
 
-def _command(match: Match, user: User, line: str, expected: int, via: str, now: datetime, key: str | None) -> Said:
-    command, _, rest = line.partition(" ")
-    command = command.lower()
-    if command == "/join":
-        lobby.join(match.id, user, now=now)
-    elif command == "/start":
-        lobby.start(match.id, user, now)
-    elif command == "/leave":
-        lobby.leave(match.id, user)
-    elif command == "/resign":
-        play.resign(match.id, user, via, now=now)
-    elif command == "/move":
-        seat = play.own_seat(log.places(match), user)
-        return Said("move", play.submit(match.id, seat, rest, expected, user, via, now=now, key=key))
-    else:
-        raise Refused("bad-input", f"There is no command {command[:20]}. Known are {', '.join(COMMANDS)}.")
-    return Said(command)
+def _speak(match: Match, user: User, line: str, now: datetime, key: str | None) -> None:
+    with db.transaction():
+        if not Seat.select().where((Seat.match == match) & (Seat.owner == user)).exists():
+            raise Refused("not-yours", "Only those at the table take part in its talk.")
+        Talk.insert(match=match, user=user, text=line, key=key, at=now).on_conflict_ignore().execute()
 
 
-def _is_move(match: Match, seat: int, line: str) -> bool:
-    """Whether the line reads as a move, be it a legal one or not: then it was meant as one."""
-    played = log.read(match)
-    try:
-        played.game.parse(played.position.state, seat, line)
-    except InvalidMove:
-        return False
-    except MoveError:
-        return True
-    return True
+def _clean(text: str) -> str:
+    line = text.replace("\r\n", "\n").strip()
+    if not line or len(line) > LONGEST or not _readable(line):
+        raise Refused("bad-input", f"A line of talk has 1 to {LONGEST} characters.")
+    return line
 
 
 def _readable(line: str) -> bool:

@@ -25,6 +25,8 @@ BOUNDS: Final = {
     "mail to": Bound(5, 3600),  # confirmations, resets and invitations to one mail address
     "invite by": Bound(40, 86400),
     "talk by": Bound(30, 60),
+    "mail from": Bound(300, 600),  # one mail server or person that hands us mail
+    "mail by": Bound(60, 3600),  # one person's mails that we act upon
     "open by": Bound(30, 3600),
 }
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import dovecot
 import psycopg
 import pytest
 from house import House, house_settings
@@ -31,6 +32,8 @@ def pytest_configure(config: pytest.Config) -> None:
             missing.append("the tests on PostgreSQL are left out (get them: apt-get install postgresql)")
     if not CHROMIUM.exists():
         missing.append("the browser tests are left out (get them: apt-get install chromium)")
+    if not dovecot.PROGRAM.exists():
+        missing.append("the tests on an IMAP server are left out (get them: apt-get install dovecot-imapd)")
     if missing and os.environ.get("CI") == "true":
         raise pytest.UsageError("; ".join(missing))
     config.missing = missing
@@ -55,6 +58,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         lacking.add("postgres")
     if not CHROMIUM.exists():
         lacking.add("browser")
+    if not dovecot.PROGRAM.exists():
+        lacking.add("imap")
     if "hardship" not in (config.option.markexpr or ""):
         lacking.add("hardship")
     out = [item for item in items if lacking & {mark.name for mark in item.iter_markers()}]

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SERVICES = {file.stem for file in (ROOT / "server").glob("*.py")} - {"__init__", "cli", "scheduler"}
 GROUND = {"models", "db", "clock", "settings", "errors", "wording", "raster"}
-DOORS = {"web", "cli", "scheduler"}
+DOORS = {"web", "cli", "scheduler", "feeders"}
 
 
 def modules() -> list[Path]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ipaddress
+from email.message import EmailMessage
+from email.utils import make_msgid
 from typing import Any
 
 import flask
 
-from server.channels.email import LocalMailbox
+from server import clock, inbound
+from server.channels.email import LocalMailbox, OpenMail
 from server.errors import Refused
+from server.web.guard import field
 
 pages = flask.Blueprint("mailbox", __name__, url_prefix="/mailbox")
 
@@ -52,7 +56,32 @@ def picture(key: str) -> Any:
     return flask.Response(png, mimetype="image/png")
 
 
-def _read(key: str) -> Any:
+@pages.post("/<key>/answer")
+def answer(key: str) -> Any:
+    """Answer a mail, as its reader's mail program would."""
+    mail = _read(key)
+    if not mail.header("Reply-To"):
+        raise Refused("bad-input", "This mail takes no answers.")
+    raw = reply(mail, field("text"))
+    settings = flask.current_app.config["SETTINGS"]
+    inbound.receive(raw, inbound.Envelope("page", mail.header("To"), None), settings, clock.now)
+    flask.flash("Your answer is sent. What became of it comes as a mail, in a few seconds.")
+    return flask.redirect(flask.url_for(".index"))
+
+
+def reply(mail: OpenMail, text: str) -> bytes:
+    """Return the answer to a mail: its reader's words above, the mail quoted below."""
+    written = EmailMessage()
+    written["From"], written["To"] = mail.header("To"), mail.header("Reply-To")
+    written["Subject"] = f"Re: {mail.header('Subject')}"
+    written["Message-ID"] = make_msgid(domain="mailbox.localhost")
+    written["In-Reply-To"] = mail.header("Message-ID")
+    quoted = "\n".join(f"> {line}" for line in mail.text.splitlines())
+    written.set_content(f"{text}\n\nOn {mail.header('Date')}, {mail.header('From')} wrote:\n{quoted}\n")
+    return written.as_bytes()
+
+
+def _read(key: str) -> OpenMail:
     try:
         return box().read(key)
     except LookupError:

@@ -44,6 +44,10 @@ class OpenMail:
     picture: bytes | None
     raw: bytes
 
+    def header(self, name: str) -> str:
+        """Return the text of a header, empty if there is none."""
+        return next((value for other, value in self.headers if other == name), "")
+
 
 class LocalMailbox:
     """Writes the mails that would have been sent into a Maildir, and reads them."""

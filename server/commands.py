@@ -1,0 +1,174 @@
+"""The words that a person may write instead of a move: in table talk with a slash before them, in a mail without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Final, NamedTuple
+
+from server import accounts, lobby, log, play, seating, story, vacations, votes, wording
+from server.errors import Refused
+from server.models import Match, User
+
+
+class Word(NamedTuple):
+    """How a command is written and what it does; docs/mail.md lists the same and a test compares them."""
+
+    usage: str
+    about: str
+
+
+WORDS: Final = {
+    "move": Word("move A5-B1", "makes a move; the move alone does the same"),
+    "say": Word("say TEXT", "says a line to all at the table"),
+    "join": Word("join", "takes a seat at a table that waits for players"),
+    "start": Word("start", "starts the match with those who are there; for the host"),
+    "leave": Word("leave", "gives the seat up before the match has begun"),
+    "resign": Word("resign", "gives the match up; a bot plays on so that the others can finish"),
+    "pause": Word("pause until 2026-12-24", "proposes to stop all clocks, or agrees to that"),
+    "vacation": Word("vacation until 2026-12-24", "stops your clocks in all your matches; from DATE until DATE too"),
+    "status": Word("status", "tells whose turn it is and shows the position again"),
+    "help": Word("help", "lists these words and your legal moves"),
+    "stop": Word("stop", "stops the mails for each turn; those of start and end still come"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who asks for something, where, and how. `expected`, `via`, `now` and `key` are as in `play.submit`; `invited` is
+    whether he holds an invitation to the table."""
+
+    match_id: int
+    user: User
+    expected: int
+    via: str
+    now: datetime
+    key: str | None = None
+    invited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was done, in sentences for the one who asked; `done` is set for a move."""
+
+    sentences: tuple[str, ...]
+    done: play.Done | None = None
+
+
+def run(word: str, rest: str, asked: Asked) -> Told:
+    """Carry out one command. Raises `Refused`; then nothing has changed."""
+    if word not in _DOINGS:
+        raise Refused("bad-input", f"There is no command {word[:20]}. Known are {', '.join(WORDS)}.")
+    return _DOINGS[word](rest, asked)
+
+
+def _move(rest: str, asked: Asked) -> Told:
+    seat = log.seat_of(log.places(log.get(asked.match_id)), asked.user)
+    done = play.submit(asked.match_id, seat, rest, asked.expected, asked.user, asked.via, now=asked.now, key=asked.key)
+    return Told(done.sentences, done)
+
+
+def _join(_rest: str, asked: Asked) -> Told:
+    lobby.join(asked.match_id, asked.user, now=asked.now, invited=asked.invited)
+    return Told((f"You have a seat at {_title(asked)}. {_waiting_for(log.get(asked.match_id))}",))
+
+
+def _start(_rest: str, asked: Asked) -> Told:
+    lobby.start(asked.match_id, asked.user, asked.now)
+    return Told((f"{_title(asked)} has begun.",))
+
+
+def _leave(_rest: str, asked: Asked) -> Told:
+    match = lobby.leave(asked.match_id, asked.user)
+    closed = " With it the table is closed." if match.status == "cancelled" else ""
+    return Told((f"You have given up your seat at {_title(asked)}.{closed}",))
+
+
+def _resign(_rest: str, asked: Asked) -> Told:
+    seating.resign(asked.match_id, asked.user, asked.via, now=asked.now)
+    return Told((f"You have resigned from {_title(asked)}.",))
+
+
+def _pause(rest: str, asked: Asked) -> Told:
+    _, until = _days(rest, asked.user.zone)
+    topic = votes.pause_topic(until)
+    decided = votes.vote(asked.match_id, asked.user, topic, asked.via, now=asked.now)
+    when = wording.when(until, asked.user.zone)
+    if decided:
+        return Told((f"All agree: {_title(asked)} is paused until {when}.",))
+    return Told((f"You propose to pause {_title(asked)} until {when}. It is when all have said the same.",))
+
+
+def _vacation(rest: str, asked: Asked) -> Told:
+    starts, ends = _days(rest, asked.user.zone)
+    vacation = vacations.announce(asked.user, starts or asked.now, ends, asked.via, now=asked.now)
+    start, end = (wording.when(moment, asked.user.zone) for moment in (vacation.starts_at, vacation.ends_at))
+    return Told((f"Your clocks stand still from {start} until {end}, in all your matches that allow vacations.",))
+
+
+def _days(rest: str, zone: str) -> tuple[datetime | None, datetime]:
+    """Return the morning of a first day, if it is named, and the end of a last: "until D", "from D until D", "D"."""
+    words = [word for word in rest.replace(",", " ").rstrip(".!").split() if word.casefold() not in BETWEEN]
+    try:
+        found = [date.fromisoformat(word) for word in words]
+    except ValueError:
+        found = []
+    if not 1 <= len(found) <= 2:
+        raise Refused("bad-input", "Say until which day, as year-month-day: until 2026-12-24.")
+    first = wording.morning(found[0], zone) if len(found) == 2 else None
+    return first, wording.morning(found[-1] + timedelta(days=1), zone)
+
+
+def _status(_rest: str, asked: Asked) -> Told:
+    return Told((status(log.get(asked.match_id), asked.user),))
+
+
+def _help(_rest: str, _asked: Asked) -> Told:
+    return Told(("You may write: " + "; ".join(word.usage for word in WORDS.values()) + ".",))
+
+
+def _stop(_rest: str, asked: Asked) -> Told:
+    accounts.stop_turn_mails(asked.user)
+    return Told(("Mails for each turn are stopped. The settings page starts them again.",))
+
+
+# What may stand between the days of a pause or vacation.
+BETWEEN: Final = frozenset({"from", "until", "to", "till", "-"})
+
+_DOINGS: Final[dict[str, Callable[[str, Asked], Told]]] = {
+    "move": _move,
+    "join": _join,
+    "start": _start,
+    "leave": _leave,
+    "resign": _resign,
+    "pause": _pause,
+    "vacation": _vacation,
+    "status": _status,
+    "help": _help,
+    "stop": _stop,
+}
+
+
+def status(match: Match, user: User) -> str:
+    """Return in a sentence how a table or match stands for the person."""
+    if match.status == "cancelled":
+        return "This table is closed."
+    if match.status == "open":
+        return _waiting_for(match)
+    played = log.read(match)
+    called, seat = story.names(log.places(match)), log.own_number(match, user)
+    return story.standing(played, called, seat)
+
+
+def _waiting_for(match: Match) -> str:
+    if match.status != "open":
+        return "The match has begun."
+    free = match.seats - len(log.places(match))
+    if not free:
+        return f"Every seat is taken; {match.host.name} starts the match."
+    return f"{wording.counted(free, 'seat')} {'is' if free == 1 else 'are'} still free."
+
+
+def _title(asked: Asked) -> str:
+    return log.title(log.get(asked.match_id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
+from contextlib import suppress
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
@@ -13,7 +14,7 @@ import argon2
 
 from server import db, links, notify, outbox, throttle
 from server.errors import Refused
-from server.models import Match, ReplyToken, Seat, User
+from server.models import Inbound, Match, Prepared, ReplyToken, Seat, Unwanted, User, Vacation
 
 LANGUAGES: Final = ("en",)
 # The letters shut out are those that show as nothing.
@@ -68,6 +69,42 @@ def sign_up(name: str, email: str, password: str, *, zone: str, language: str, s
     except db.Duplicate:
         # Another request for the name or the address was quicker by a moment.
         raise taken from None
+
+
+def sign_up_by_mail(email: str, name: str, now: datetime) -> User:
+    """Make the account of somebody whose address is proven by his answer, inside the caller's transaction.
+
+    The name is what his mails say, or the address before the @, with a number if another has it; he has no password
+    until he asks for one. Raises `Refused` (bad-input).
+    """
+    email = clean_email(email)
+    return User.create(
+        name=(free := _free_name(name, email)),
+        name_key=name_key(free),
+        email=email,
+        email_key=email.casefold(),
+        confirmed_at=now,
+        session_key=secrets.token_hex(16),
+        created_at=now,
+    )
+
+
+def refuse_invitations(email: str, now: datetime) -> None:
+    """Send the address no more invitations."""
+    with db.transaction():
+        Unwanted.insert(hash=links.digest(email.casefold()), at=now).on_conflict_ignore().execute()
+
+
+def _free_name(name: str, email: str) -> str:
+    """Return a name that nobody has, made of the one that is wished for."""
+    for wished in (name, email.partition("@")[0], "Player"):
+        with suppress(Refused):
+            stem = clean_name("".join(mark if NAME.fullmatch(f"a{mark}a") else " " for mark in wished)[:24])
+            for number in range(1, 100):
+                tried = stem if number == 1 else f"{stem} {number}"
+                if not User.select().where(User.name_key == name_key(tried)).exists():
+                    return tried
+    return f"Player {secrets.token_hex(4)}"
 
 
 def confirm(token: str, now: datetime) -> User:
@@ -139,14 +176,6 @@ def sign_out_everywhere(user: User) -> None:
         User.update(session_key=secrets.token_hex(16)).where(User.id == user.id).execute()
 
 
-def settle(user: User, *, zone: str, language: str, turn_mail: bool, now: datetime) -> None:
-    """Store the person's settings; who wants mails again is told where he is awaited. Raises `Refused` (bad-input)."""
-    zone, language = clean_zone(zone), clean_language(language)
-    with db.transaction():
-        User.update(zone=zone, language=language, turn_mail=turn_mail).where(User.id == user.id).execute()
-        notify.catch_up(_read(user.id), now)
-
-
 def try_mail_again(user: User, now: datetime) -> None:
     """Take an address that refused mail back into use; its owner asked for it, and is told where he is awaited."""
     with db.transaction():
@@ -157,8 +186,13 @@ def try_mail_again(user: User, now: datetime) -> None:
 def unsubscribe(token: str, now: datetime) -> None:
     """Stop turn mails by the link in one of them. Raises `Refused` (link-spent)."""
     with db.transaction():
-        link = links.spend("unsubscribe", token, now)
-        User.update(turn_mail=False).where(User.id == link.user_id).execute()
+        stop_turn_mails(_read(links.spend("unsubscribe", token, now).user_id))
+
+
+def stop_turn_mails(user: User) -> None:
+    """Send the person no more mails for each turn."""
+    with db.transaction():
+        User.update(turn_mail=False).where(User.id == user.id).execute()
 
 
 def forget(user: User, now: datetime) -> None:
@@ -172,7 +206,12 @@ def forget(user: User, now: datetime) -> None:
             raise Refused("not-open", "A seat was taken at this moment. Please try again.")
         for purpose in links.LIFETIMES:
             links.revoke(purpose, user)
-        ReplyToken.delete().where(ReplyToken.user == user).execute()
+        ReplyToken.delete().where(
+            (ReplyToken.user == user) | (db.lower(ReplyToken.address) == user.email_key)
+        ).execute()
+        Inbound.delete().where((Inbound.user == user) | (db.lower(Inbound.sender) == user.email_key)).execute()
+        for theirs in (Vacation, Prepared):
+            theirs.delete().where(theirs.user == user).execute()
         outbox.withdraw(user, now)
         User.update(
             name=f"Former player {user.id}",

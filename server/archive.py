@@ -79,6 +79,7 @@ def whole_record(match: Match) -> dict[str, Any]:
         outcome=played.outcome,
         match=match.id,
         people=played.head.get("people", ()),
+        clock=played.head.get("clock"),
         started_at=played.setup_row.at,
         seed=drawn_from.seed,
         contributions=drawn_from.contributions,

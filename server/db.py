@@ -82,7 +82,8 @@ def transaction() -> Iterator[None]:
     """All of the block or nothing of it.
 
     On SQLite the block begins IMMEDIATE: it waits for its turn to write at the start, because a reader that turns
-    writer in the middle is told "database is locked" at once. Blocks do not nest.
+    writer in the middle is told "database is locked" at once. A block inside another is part of it: if it fails it is
+    undone by itself, and it is stored when the outer one is.
     """
     with database.atomic("IMMEDIATE") if on_sqlite() else database.atomic():
         yield

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from server import db, log, notify, play
+from server import columns, db, log, notify, outages, timeouts
 from server.errors import Refused
 from server.models import Match
 
@@ -18,12 +18,17 @@ LEASE: Final = timedelta(minutes=2)
 
 
 def run(now: Callable[[], datetime], limit: int = 100) -> int:
-    """Time out whoever is over his deadline, oldest first; return how many matches moved on."""
+    """Time out whoever is over his deadline, oldest first; return how many matches moved on.
+
+    Nobody is timed out while an outage has not been given back.
+    """
+    if outages.unsettled():
+        return 0
     moved = 0
     for match in due(now(), limit):
         if claim(match, now()):
             try:
-                moved += play.time_out(match.id, now=now())
+                moved += timeouts.time_out(match.id, now=now())
             except Refused as fault:
                 # A damaged match stays leased until the lease ends: it never blocks the others.
                 logger.warning("match %s cannot be timed out: %s", match.id, fault.sentence)
@@ -57,13 +62,27 @@ def remind(now: datetime, limit: int = 200) -> int:
     in_time = (Match.status == "running") & (Match.reminder_at <= now) & (Match.deadline > now)
     due_now = Match.select().where(in_time).order_by(Match.reminder_at).limit(limit)
     count = 0
-    for match in list(due_now):
-        with db.transaction():
-            still = (Match.id == match.id) & (Match.reminder_at == match.reminder_at)
-            if Match.update(reminder_at=None).where(still).execute() != 1:
-                continue
-            for seat in log.places(match):
-                if seat.number in match.awaited:
-                    notify.reminder(match, seat, now)
-        count += 1
+    for match in list(due_now) if not outages.unsettled() else ():
+        try:
+            count += _remind(match, now)
+        except Refused as fault:
+            logger.warning("match %s cannot be reminded of: %s", match.id, fault.sentence)
+            with db.transaction():
+                Match.update(reminder_at=None).where(Match.id == match.id).execute()
     return count
+
+
+def _remind(match: Match, now: datetime) -> bool:
+    with db.transaction():
+        held = log.get(match.id, hold=True)
+        if held.reminder_at != match.reminder_at or held.status != "running":
+            return False
+        played, seats = log.read(held), log.places(held)
+        for number in played.position.to_act:
+            steps = [step for moment, step in columns.reminders(played, number, seats[number].user) if moment <= now]
+            until = columns.seat_deadline(played, number)
+            if steps and until and until > now:
+                notify.reminder(held, seats[number], played.position.asked[number] or 0, steps[-1], until, now)
+        following = columns.next_reminder(played, seats, now)
+        Match.update(reminder_at=following).where(Match.id == match.id).execute()
+    return True

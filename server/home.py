@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from engine import games
-from server import db, log, story
+from server import db, dials, log, story
+from server.dials import Dial
 from server.errors import Refused
+from server.log import Played
 from server.models import Match, Seat, User
 
 # A second look within this time is not worth a write.
@@ -19,7 +21,11 @@ VISIT: Final = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A match on somebody's list. `last` is the last move in words; `fault` is set for a match that is frozen."""
+    """A match on somebody's list.
+
+    `last` is the last row in words; `dial` the clock of his seat if he is awaited, else of who is awaited; `fault` is
+    set for a match that is frozen.
+    """
 
     match: Match
     seats: tuple[Seat, ...]
@@ -27,13 +33,14 @@ class Entry:
     my_turn: bool
     unread: int
     last: str
+    dial: Dial | None
     fault: str
 
 
-def entries(user: User) -> list[Entry]:
+def entries(user: User, now: datetime) -> list[Entry]:
     """Return the person's running matches: his turn first, each group by the time left."""
     query = Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running"))
-    found = [_entry(match, user) for match in query.order_by(Match.deadline, Match.id)]
+    found = [_entry(match, user, now) for match in query.order_by(Match.deadline, Match.id)]
     return sorted(found, key=lambda entry: not entry.my_turn)
 
 
@@ -85,26 +92,32 @@ def awaiting(user: User) -> list[Match]:
     return [seat.match for seat in query.order_by(Match.deadline, Match.id) if seat.number in seat.match.awaited]
 
 
-def _entry(match: Match, user: User) -> Entry:
+def _entry(match: Match, user: User, now: datetime) -> Entry:
     seats = log.places(match)
     mine = next(seat for seat in seats if seat.user_id == user.id)
+    my_turn = mine.number in match.awaited
+    last, dial, fault = "", None, ""
     try:
-        last, fault = _last(match, seats, mine), ""
+        played = log.read(match)
+        last = _last(played, seats, mine)
+        shown = dials.dials(played, seats, now)
+        dial = shown[mine.number or 0] if my_turn else dials.next_to_act(shown)
     except Refused as refused:
-        last, fault = "", refused.sentence
+        fault = refused.sentence
     return Entry(
         match=match,
         seats=tuple(seats),
         mine=mine,
-        my_turn=mine.number in match.awaited,
+        my_turn=my_turn,
         unread=max(0, match.length - mine.seen),
         last=last,
+        dial=dial,
         fault=fault,
     )
 
 
-def _last(match: Match, seats: Sequence[Seat], mine: Seat) -> str:
-    told = story.lines(log.read(match), story.names(seats), mine.number, match.length - 1)
+def _last(played: Played, seats: Sequence[Seat], mine: Seat) -> str:
+    told = story.lines(played, story.names(seats), mine.number, played.match.length - 1)
     return told[-1].sentences[0] if told else ""
 
 

@@ -11,18 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from engine import deal, games
+from engine import deal, games, timerule
 from engine.base import Game
-from server import accounts, db, links, log, notify, play, throttle
+from server import accounts, columns, db, links, log, notify, seating, throttle, vacations
 from server.errors import Refused
 from server.models import Match, Seat, User
 
 logger = logging.getLogger(__name__)
 
-SHORTEST_PACE: Final = 3600
-LONGEST_PACE: Final = 30 * 86400
-# What the form offers; any whole number of seconds between the two above is accepted.
-PACES: Final = (3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 3 * 86400, 5 * 86400, 7 * 86400, 14 * 86400, 30 * 86400)
 MOST_OPEN: Final = 20
 
 
@@ -32,7 +28,7 @@ class Terms:
 
     game: str
     seats: int
-    pace: int
+    clock: Mapping[str, object]
     options: Mapping[str, str]
     seating: str = "random"
     autostart: bool = True
@@ -52,7 +48,7 @@ def open_table(host: User, terms: Terms, now: datetime) -> Match:
             rules=game.rules,
             options=dict(terms.options),
             seats=terms.seats,
-            pace=terms.pace,
+            clock=timerule.plain(_rule(terms)),
             seating=terms.seating,
             autostart=terms.autostart,
             invited_only=terms.invited_only,
@@ -64,10 +60,19 @@ def open_table(host: User, terms: Terms, now: datetime) -> Match:
     return match
 
 
-def join(match_id: int, user: User, *, now: datetime, contribution: str = "", invitation: str = "") -> Match:
+def join(
+    match_id: int,
+    user: User,
+    *,
+    now: datetime,
+    contribution: str = "",
+    invitation: str = "",
+    invited: bool = False,
+) -> Match:
     """Take a seat; the last one starts the match if the table says so.
 
-    `invitation` is the token of an invitation, needed at a table that is for invited people only. Raises `Refused`
+    A table for invited people only needs the token of an `invitation`, or that the caller knows the person as
+    `invited`. Raises `Refused`
     (not-open, table-full, already-seated, not-found, unconfirmed, link-spent).
     """
     with db.transaction():
@@ -79,7 +84,7 @@ def join(match_id: int, user: User, *, now: datetime, contribution: str = "", in
             raise Refused("already-seated", "You already sit at this table.")
         if len(seats) >= match.seats:
             raise Refused("table-full", "Every seat at this table is taken.")
-        if match.invited_only:
+        if match.invited_only and not invited:
             _require_invitation(match, invitation, now)
         _sit(match, user, contribution, now)
         if len(seats) + 1 == match.seats:
@@ -168,7 +173,7 @@ def leave_all(user: User, now: datetime) -> None:
             leave(match.id, user)
     for match in list(held.where(Match.status == "running")):
         try:
-            play.resign(match.id, user, "web", now=now)
+            seating.resign(match.id, user, "web", now=now)
         except Refused as fault:
             logger.warning("match %s cannot be resigned: %s", match.id, fault.sentence)
 
@@ -181,8 +186,7 @@ def _check(terms: Terms) -> Game:
     if terms.seats not in game.seat_counts:
         counts = game.seat_counts
         raise Refused("bad-input", f"{game.title} is for {counts[0]} to {counts[-1]} players.")
-    if not SHORTEST_PACE <= terms.pace <= LONGEST_PACE:
-        raise Refused("bad-input", "The time for a move is between 1 hour and 30 days.")
+    _rule(terms)
     if terms.seating not in {"random", "join"}:
         raise Refused("bad-input", "Seats are drawn at random or given in order of joining.")
     known = {option.name: {value for value, _ in option.choices} for option in game.options}
@@ -190,6 +194,13 @@ def _check(terms: Terms) -> Game:
         if value not in known.get(name, ()):
             raise Refused("bad-input", f"{game.title} has no rule option {name[:40]} with that value.")
     return game
+
+
+def _rule(terms: Terms) -> timerule.Rule:
+    try:
+        return timerule.rule(terms.clock)
+    except timerule.WrongRule as fault:
+        raise Refused("bad-input", str(fault)) from None
 
 
 def _require_confirmed(user: User) -> None:
@@ -246,5 +257,6 @@ def _start(match: Match, now: datetime) -> None:
     contributions = [seat.contribution for seat in seats]
     setup = game.deal(deal.stream_for(bytes(match.secret), contributions), match.seats, match.options)
     played = log.open_log(match, setup, now)
-    log.store(played)
+    vacations.note_at_start(played, log.places(match), "web", now)
+    columns.store(played, now)
     notify.started(played, now)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
 
-from engine import games, record, replay
+from engine import games, record, replay, timing
 from engine.base import Game, Outcome, View
 from engine.replay import Position, ReplayError, Row
+from engine.timing import Timekeeper, TimingError, WrongRule
 from server import db
 from server.errors import Refused
-from server.models import EPOCH, MILLISECOND, LogRow, Match, Seat, User
-
-# One reminder when four fifths of the time are gone.
-REMINDER_SHARE: Final = 0.8
+from server.models import LogRow, Match, Seat, User
 
 
 @dataclass(slots=True)
@@ -24,7 +22,8 @@ class Played:
     """A match as its log tells it. `rows` are those after the setup row; `positions` holds
     where the match stood after the setup and after each of them; `append` adds to both.
 
-    `head` is what the setup row holds: match, game, rules, options, seats, people, setup, seed.
+    `head` is what the setup row holds: match, game, rules, options, seats, people, clock, setup, seed. `clocks` are
+    those of the seats after the last row.
     """
 
     match: Match
@@ -34,6 +33,7 @@ class Played:
     rows: list[Row]
     positions: list[Position]
     last_hash: str
+    clocks: Timekeeper
 
     @property
     def position(self) -> Position:
@@ -93,7 +93,9 @@ def open_log(match: Match, setup: Any, now: datetime) -> Played:
     """Write row 0, the setup, and return the match as played so far: not at all."""
     people = [seat.owner_id for seat in places(match)]
     seed = bytes(match.secret).hex()
-    text = record.setup_text(match.id, match.game, match.rules, match.options, match.seats, setup, seed, people)
+    text = record.setup_text(
+        match.id, match.game, match.rules, match.options, match.seats, setup, seed, people, match.clock
+    )
     row = record.setup_row(text, stamp(now))
     _insert(match.id, row, "", now)
     return read(match)
@@ -120,9 +122,14 @@ def read(match: Match) -> Played:
             raise ReplayError(0, f"it was begun under rules {head['rules']}, which are not installed")
         positions = list(replay.positions(game, head["setup"], head["seats"], head["options"], rows[1:]))
         last_hash = _chain(rows, [bytes(entry[-1]).hex() for entry in entries])
-    except (ReplayError, KeyError, IndexError, TypeError, ValueError, LookupError) as fault:
+        clocks = Timekeeper(timing.rule(head.get("clock", match.clock)), positions, rows[0], rows[1:])
+    except (ReplayError, TimingError, WrongRule, KeyError, IndexError, TypeError, ValueError, LookupError) as fault:
         # Why is for the keeper only (`verify` tells him): the text of a row may be a secret of the player who wrote it.
-        where = f"row {fault.seq} does not fit" if isinstance(fault, ReplayError) else "its first row does not fit"
+        where = (
+            f"row {fault.seq} does not fit"
+            if isinstance(fault, ReplayError | TimingError)
+            else "its first row does not fit"
+        )
         raise Refused("damaged", f"Match {match.id} cannot be replayed, so it is frozen: {where}.") from fault
     return Played(
         match=match,
@@ -132,6 +139,7 @@ def read(match: Match) -> Played:
         rows=rows[1:],
         positions=positions,
         last_hash=last_hash,
+        clocks=clocks,
     )
 
 
@@ -150,12 +158,15 @@ def raw(match: Match) -> list[LogRow]:
     return list(LogRow.select().where((LogRow.match == match) & (LogRow.seq > 0)).order_by(LogRow.seq))
 
 
-def append(played: Played, kind: str, seat: int, text: str, via: str, now: datetime) -> Row:
+def append(played: Played, kind: str, seat: int | None, text: str, via: str, now: datetime) -> Row:
     """Add one row inside the caller's transaction and move the position on. Raises `engine.replay.ReplayError`."""
+    # A mail counts from when it came; the rows follow each other in time all the same.
+    now = max(now, instant((played.rows[-1] if played.rows else played.setup_row).at))
     row = Row(played.position.seq + 1, seat, kind, text, stamp(now), via)
     played.positions.append(replay.advance(played.position, row))
     played.last_hash = _insert(played.match.id, row, played.last_hash, now)
     played.rows.append(row)
+    played.clocks = Timekeeper(played.clocks.rule, played.positions, played.setup_row, played.rows)
     return row
 
 
@@ -174,75 +185,12 @@ def _insert(match_id: int, row: Row, previous: str, now: datetime) -> str:
     return digest
 
 
-def deadline(played: Played) -> datetime | None:
-    """Return when the awaited seats run out of time: the table's pace after they were asked; None at the end."""
+def expected(played: Played, seat: int | None) -> int:
+    """Return the number that a move of this seat must name: the row since which it is awaited."""
     position = played.position
-    if not position.to_act:
-        return None
-    return asked_at(played) + timedelta(seconds=played.match.pace)
-
-
-def asked_at(played: Played) -> datetime:
-    """Return when the awaited seats were asked."""
-    asked = max(position_asked(played))
-    row = played.rows[asked - 1] if asked else played.setup_row
-    return instant(row.at)
-
-
-def position_asked(played: Played) -> list[int]:
-    """Return, for each awaited seat, the number of the row since which it is awaited; [0] when nobody is."""
-    position = played.position
-    return [position.asked[seat] or 0 for seat in position.to_act] or [0]
-
-
-def cached(played: Played, bots: set[int]) -> dict[str, Any]:
-    """Return the columns of `Match` that the log decides, given the seats that bots sit in."""
-    outcome, to_act = played.outcome, played.position.to_act
-    last = played.rows[-1] if played.rows else played.setup_row
-    until = deadline(played)
-    return {
-        "status": "finished" if outcome else "running",
-        "started_at": instant(played.setup_row.at),
-        "finished_at": instant(last.at) if outcome else None,
-        "length": played.position.seq,
-        "last_hash": bytes.fromhex(played.last_hash),
-        "to_act": ",".join(map(str, to_act)),
-        "asked": max(position_asked(played)),
-        "bot_acts": any(seat in bots for seat in to_act),
-        "deadline": until,
-        "reason": outcome.reason if outcome else "",
-    }
-
-
-def bot_seats(seats: Sequence[Seat]) -> set[int]:
-    """Return the numbers of the seats that bots sit in."""
-    return {number for number, seat in enumerate(seats) if seat.user.bot}
-
-
-def reminder(played: Played, until: datetime | None) -> datetime | None:
-    """Return when the one reminder is due."""
-    if until is None:
-        return None
-    since = asked_at(played)
-    moment = since + (until - since) * REMINDER_SHARE
-    return EPOCH + (moment - EPOCH) // MILLISECOND * MILLISECOND
-
-
-def store(played: Played) -> None:
-    """Bring the cached columns up to date after rows were appended, inside the caller's transaction."""
-    match, seats = played.match, places(played.match)
-    fields = cached(played, bot_seats(seats))
-    if (fields["asked"], fields["to_act"], fields["deadline"]) != (match.asked, match.to_act, match.deadline):
-        fields |= {"reminder_at": reminder(played, fields["deadline"])}
-    fields |= {"leased_until": None}
-    for name, value in fields.items():
-        setattr(match, name, value)
-    Match.update(**fields).where(Match.id == match.id).execute()
-    if played.outcome:
-        for seat in seats:
-            number = seat.number or 0
-            won = number in played.outcome.winners
-            Seat.update(score=played.outcome.scores[number], won=won).where(Seat.id == seat.id).execute()
+    if seat is not None and seat in position.to_act:
+        return position.asked[seat] or 0
+    return position.seq
 
 
 def game_of(match: Match) -> Game:
@@ -253,10 +201,23 @@ def game_of(match: Match) -> Game:
         raise Refused("damaged", f"Match {match.id} needs a game that is not installed: {match.game}.") from fault
 
 
+def rule_sentence(match: Match) -> str:
+    """Return the table's time rule in one sentence."""
+    return timing.sentence(timing.rule(match.clock))
+
+
 def title(match: Match) -> str:
     """Return what a match is called: Clans 17."""
     game = games.games().get(match.game)
     return f"{game.title if game else match.game} {match.id}"
+
+
+def seat_of(seats: Sequence[Seat], user: User) -> int:
+    """Return the number of the seat that the person sits in. Raises `Refused` (not-yours)."""
+    for number, seat in enumerate(seats):
+        if seat.user_id == user.id:
+            return number
+    raise Refused("not-yours", "You have no seat in this match.")
 
 
 def own_number(match: Match, user: User | None) -> int | None:

@@ -92,6 +92,9 @@ class User(Model):
     zone = CharField(64, default="UTC")
     language = CharField(8, default="en")
     turn_mail = BooleanField(default=True)
+    reminders = CharField(20, default="80")  # at which percentages of the time, like "50,80"; empty for none
+    nights = CharField(11, default="")  # hours that do not count where the table says so, like "22:00-07:00"
+    forced = BooleanField(default=False)  # whether a move is made for him when it is the only one
     mail_stopped = CharField(200, default="")  # why the address takes no mail, empty while it does
     bot = CharField(16, default="")
     created_at = InstantField()
@@ -114,7 +117,7 @@ class Match(Model):
     rules = SmallIntegerField()
     options = JsonField()
     seats = SmallIntegerField()
-    pace = IntegerField()  # seconds a move
+    clock = JsonField()  # the table's time rule, see engine/timerule.py
     seating = CharField(8)  # "random" or "join"
     autostart = BooleanField()  # starts by itself when full
     invited_only = BooleanField()
@@ -134,9 +137,11 @@ class Match(Model):
     reminder_at = InstantField(null=True)
     leased_until = InstantField(null=True)  # a scheduler is at work on the deadline until then
     reason = CharField(40, default="")
+    offers = BooleanField(default=False)  # whether anybody may take over one of its seats
 
     class Meta:
         indexes = (
+            (("offers", "status"), False),
             (("status", "deadline"), False),
             (("status", "reminder_at"), False),
             (("bot_acts", "deadline"), False),
@@ -171,6 +176,51 @@ class Seat(Model):
 
     class Meta:
         indexes = ((("match", "owner"), True), (("match", "number"), True))
+
+
+class Vacation(Model):
+    """A time in which a person's clocks stand still, announced by him and seen by all."""
+
+    if TYPE_CHECKING:
+        user_id: int
+
+    id = AutoField()
+    user = ForeignKeyField(User, index=False, on_delete="CASCADE")
+    starts_at = InstantField()
+    ends_at = InstantField()
+
+    class Meta:
+        indexes = ((("user", "ends_at"), False),)
+
+
+class Prepared(Model):
+    """A move that a seat has ready for its next turn; nobody else knows of it. `after` is the move that must come right
+    before it, "" for any; `dropped` says why it will not be made."""
+
+    if TYPE_CHECKING:
+        match_id: int
+        user_id: int
+
+    match = ForeignKeyField(Match, index=False)
+    seat = SmallIntegerField()
+    user = ForeignKeyField(User, index=False, on_delete="CASCADE")
+    text = CharField(200)
+    after = CharField(200, default="")
+    made_at = InstantField()
+    dropped = CharField(300, default="")
+
+    class Meta:
+        primary_key = CompositeKey("match", "seat")
+
+
+class Outage(Model):
+    """A time in which no scheduler ran. `place` is the number of the last match that has been given it back."""
+
+    id = AutoField()
+    began_at = InstantField()
+    ended_at = InstantField()
+    place = IntegerField(default=0)
+    done_at = InstantField(null=True, index=True)
 
 
 class LogRow(Model):
@@ -240,13 +290,21 @@ class Link(Model):
 
 
 class ReplyToken(Model):
-    """An address that takes the answer to one turn mail, known here only by the SHA-256 of its token."""
+    """An address that takes the answers to one mail about a match, known here only by the SHA-256 of its token.
+
+    It belongs to a person, or, out of an invitation, to a mail `address`. `asked` is the number of the row that the
+    mail asked about, as in `play.submit`.
+    """
+
+    if TYPE_CHECKING:
+        user_id: int | None
 
     hash = BlobField(primary_key=True)
-    user = ForeignKeyField(User, index=False, on_delete="CASCADE")
+    user = ForeignKeyField(User, null=True, on_delete="CASCADE")
+    address = CharField(254, default="")
     match = ForeignKeyField(Match, index=False)
-    seat = SmallIntegerField()
-    asked = IntegerField()
+    seat = SmallIntegerField(null=True)
+    asked = IntegerField(null=True)
     created_at = InstantField(index=True)
     revoked_at = InstantField(null=True)
 
@@ -282,6 +340,42 @@ class Outbox(Model):
         indexes = ((("done_at", "due_at"), False), (("match", "user", "id"), False))
 
 
+class Inbound(Model):
+    """A mail that came in, stored before anything else is done with it."""
+
+    id = AutoField()
+    via = CharField(5)  # smtp, lmtp, imap, stdin, page
+    place = CharField(200, null=True, unique=True)  # where it lay, so that it is not fetched twice
+    received_at = InstantField()
+    sender = CharField(254, null=True)  # of the envelope: empty is the null path, None is not known
+    recipient = CharField(254, default="")  # of the envelope, if known
+    content = BlobField(null=True)  # the mail; after a month only its headers
+    state = CharField(8, default="new")  # new, done, aside, old: only headers are left
+    verdict = CharField(32, default="")  # what became of it, a word of docs/mail.md
+    note = CharField(200, default="")
+    attempts = SmallIntegerField(default=0)
+    user = ForeignKeyField(User, null=True, index=False, on_delete="CASCADE")
+    match = ForeignKeyField(Match, null=True, index=False)
+    done_at = InstantField(null=True)
+
+    class Meta:
+        indexes = ((("done_at", "received_at"), False),)
+
+
+class MailKey(Model):
+    """The SHA-256 of what makes a mail the same as one that came before."""
+
+    hash = BlobField(primary_key=True)
+    expires_at = InstantField(index=True)
+
+
+class Unwanted(Model):
+    """The SHA-256 of a mail address whose owner wants no invitations."""
+
+    hash = BlobField(primary_key=True)
+    at = InstantField()
+
+
 class Attempt(Model):
     """How often something throttled was tried in one stretch of time."""
 
@@ -303,4 +397,19 @@ class Job(Model):
     fault = CharField(200, default="")
 
 
-TABLES: Final = (User, Match, Seat, LogRow, Talk, ClientKey, Link, ReplyToken, Outbox, Attempt, Job)
+TABLES: Final = (
+    User,
+    Match,
+    Seat,
+    LogRow,
+    Talk,
+    ClientKey,
+    Link,
+    ReplyToken,
+    Outbox,
+    Inbound,
+    MailKey,
+    Unwanted,
+    Attempt,
+    Job,
+)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 from engine.replay import Row
 from server import links, outbox
 from server.log import Played, places
-from server.models import Match, Seat, User
+from server.models import Match, Outage, Seat, Unwanted, User
 
 # Somebody who has just looked at the match may be about to move: his mail waits this long and is then checked again.
 PRESENT: Final = timedelta(minutes=2)
 PRESENT_DELAY: Final = timedelta(minutes=3)
+# Rows that those are told of by mail who are not to move.
+NEWS: Final = frozenset({"timeout", "takeover", "resign", "offer", "undo", "vote", "wait", "pause", "resume"})
 
 
 def started(played: Played, now: datetime) -> None:
@@ -25,34 +28,63 @@ def started(played: Played, now: datetime) -> None:
             _queue("start", played.match, seat, now, key=f"start {played.match.id} {seat.user_id}")
 
 
-def advanced(played: Played, rows: Sequence[Row], now: datetime) -> None:
-    """Tell of rows just appended: those newly awaited, all of the end, all of time-outs and takeovers."""
-    match, last = played.match, rows[-1].seq
+def advanced(
+    played: Played, rows: Sequence[Row], now: datetime, dropped: Mapping[int, str] = MappingProxyType({})
+) -> None:
+    """Tell of rows just appended: those newly awaited, all of the end, all of what is not a move.
+
+    `dropped` says, by seat, why a prepared move was not made; the turn mail tells its player.
+    """
+    match = played.match
     if played.outcome:
         for user in everyone(match):
             outbox.queue("end", key=f"end {match.id} {user.id}", now=now, user=user, match=match)
         return
     seats = places(match)
-    told = _ask(played, seats, rows[0].seq, now)
-    news = [row.seq for row in rows if row.kind in {"timeout", "takeover", "resign"}]
-    if news:
-        by = {row.seat for row in rows if row.kind == "resign"}
-        for seat in seats:
-            if seat.number in told or seat.number in by:
-                continue
-            for user in {seat.user, seat.owner}:
-                if user.reachable:
-                    key = f"notice {match.id} {user.id} {last}"
-                    facts = {"rows": news}
-                    outbox.queue("notice", key=key, now=now, user=user, match=match, seat=seat.number, facts=facts)
+    told = _ask(played, seats, rows[0].seq, now, dropped)
+    _tell(played, seats, [row for row in rows if row.kind in NEWS], told, now)
+    if any(row.kind == "nudge" for row in rows):
+        _nudge(played, seats, rows[-1], now)
 
 
-def reminder(match: Match, seat: Seat, now: datetime) -> None:
-    """Queue the reminder of an awaited seat, once for each deadline."""
+def _tell(played: Played, seats: Sequence[Seat], news: Sequence[Row], told: set[int], now: datetime) -> None:
+    """Queue one notice of what is not a move to everybody but who did it and who gets a turn mail."""
+    match = played.match
+    did_it = {row.seat for row in news if row.kind in {"resign", "undo", "vote"}}
+    undone = any(row.kind == "undo" for row in news)
+    for seat in seats:
+        if not news or seat.number in told or seat.number in did_it:
+            continue
+        for user in {seat.user, seat.owner}:
+            # Who had not been told of his turn need not hear that it was none.
+            if user.reachable and (not undone or outbox.heard(user, match)):
+                key = f"notice {match.id} {user.id} {news[-1].seq}"
+                facts = {"rows": [row.seq for row in news]}
+                outbox.queue("notice", key=key, now=now, user=user, match=match, seat=seat.number, facts=facts)
+
+
+def _nudge(played: Played, seats: Sequence[Seat], row: Row, now: datetime) -> None:
+    for number in played.position.to_act:
+        seat, asked = seats[number], played.position.asked[number]
+        if seat.user.reachable:
+            key = f"nudge {played.match.id} {number} {row.seq}"
+            _queue("reminder", played.match, seat, now, key=key, asked=asked, facts={"asker": row.seat})
+
+
+def reminder(match: Match, seat: Seat, asked: int, step: int, until: datetime, now: datetime) -> None:
+    """Queue a reminder of an awaited seat, once for each deadline and percentage of the time."""
     if seat.user.reachable and seat.user.turn_mail:
-        due = int(match.deadline.timestamp()) if match.deadline else 0
-        key = f"reminder {match.id} {seat.number} {seat.user_id} {due}"
-        _queue("reminder", match, seat, now, key=key, asked=match.asked)
+        key = f"reminder {match.id} {seat.number} {seat.user_id} {until.timestamp():.0f} {step}"
+        _queue("reminder", match, seat, now, key=key, asked=asked, facts={"share": step})
+
+
+def outage(outage: Outage, now: datetime) -> None:
+    """Tell everybody whose deadlines have moved on, in one mail each; the caller holds a transaction."""
+    running = Seat.select(Seat.user).join(Match).where((Match.status == "running") & Match.deadline.is_null(False))
+    for user in User.select().where(User.id.in_(running) & (User.bot == "")):
+        if user.reachable and user.turn_mail:
+            facts = {"from": outage.began_at.timestamp(), "to": outage.ended_at.timestamp()}
+            outbox.queue("outage", key=f"outage {outage.id} {user.id}", now=now, user=user, facts=facts)
 
 
 def catch_up(user: User, now: datetime) -> None:
@@ -74,7 +106,9 @@ def full(match: Match, now: datetime) -> None:
 
 
 def invited(match: Match, address: str, by: User, now: datetime) -> None:
-    """Queue an invitation to a mail address, once a day for each table."""
+    """Queue an invitation to a mail address, once a day for each table; not if its owner wants none."""
+    if Unwanted.select().where(Unwanted.hash == links.digest(address.casefold())).exists():
+        return
     key = f"invite {match.id} {now:%Y%m%d} {links.digest(address.casefold()).hex()}"
     outbox.queue("invite", key=key, now=now, address=address, match=match, facts={"by": by.id})
 
@@ -85,13 +119,17 @@ def everyone(match: Match) -> set[User]:
     return {user for user in users if user.reachable}
 
 
-def _ask(played: Played, seats: Iterable[Seat], since: int, now: datetime) -> set[int]:
+def _ask(
+    played: Played, seats: Iterable[Seat], since: int, now: datetime, dropped: Mapping[int, str] = MappingProxyType({})
+) -> set[int]:
     """Queue the turn mail of every seat that is awaited since row `since` or later; return the seats that get one."""
     position = played.position
     told = set()
+    undone = {row.seat for row in played.rows[max(0, since - 1) :] if row.kind == "undo"}
     for number, seat in enumerate(seats):
         asked = position.asked[number]
-        if number not in position.to_act or asked is None or asked < since:
+        # Who takes a move back is there to make another.
+        if number not in position.to_act or asked is None or asked < since or number in undone:
             continue
         if seat.user.reachable and seat.user.turn_mail:
             present = seat.visited_at is not None and now - seat.visited_at < PRESENT
@@ -103,6 +141,7 @@ def _ask(played: Played, seats: Iterable[Seat], since: int, now: datetime) -> se
                 key=f"turn {played.match.id} {number} {asked} {seat.user_id}",
                 asked=asked,
                 now=now,
+                facts={"dropped": dropped[number]} if number in dropped else None,
             )
             told.add(number)
     return told
@@ -117,6 +156,7 @@ def _queue(
     key: str,
     asked: int | None = None,
     now: datetime | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> None:
     outbox.queue(
         kind,
@@ -127,4 +167,5 @@ def _queue(
         seat=seat.number,
         asked=asked,
         due_at=due_at,
+        facts=facts,
     )

@@ -79,10 +79,25 @@ def withdraw(user: User, now: datetime) -> None:
     Outbox.update(address="").where(theirs).execute()
 
 
+def came_back(mail: Outbox, why: str) -> None:
+    """Stop mail to the address that returned this one, if its owner still has it, inside the caller's transaction."""
+    Outbox.update(state="failed", note=why[:200]).where(Outbox.id == mail.id).execute()
+    if mail.user_id is not None:
+        same = (User.id == mail.user_id) & (User.email == mail.address)
+        User.update(mail_stopped=why[:200]).where(same).execute()
+
+
 def told(kind: str, user: User, match: Match, asked: int) -> bool:
     """Whether a mail of that kind about that turn has left or is about to."""
     same = (Outbox.kind == kind) & (Outbox.user == user) & (Outbox.match == match) & (Outbox.asked == asked)
     return bool(Outbox.select().where(same & Outbox.state.not_in(["dropped", "failed"])).exists())
+
+
+def heard(user: User, match: Match) -> bool:
+    """Whether the last turn mail about the match to the person has left."""
+    mine = (Outbox.kind == "turn") & (Outbox.user == user) & (Outbox.match == match)
+    last = Outbox.select().where(mine).order_by(Outbox.id.desc()).first()
+    return last is not None and last.state in {"handed", "sent"}
 
 
 def thread(mail: Outbox) -> tuple[str, ...]:

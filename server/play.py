@@ -1,23 +1,23 @@
-"""The one write path of a running match: every move, resignation, time-out and takeover becomes rows here."""
+"""Moves: made, tried out, taken back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from engine.base import AmbiguousMove, IllegalMove, InvalidMove, MoveError, View
-from engine.replay import Row
-from server import accounts, db, log, notify, story
+from engine.replay import NOT_BY_THE_PERSON
+from server import db, log, story
+from server.desk import writing
 from server.errors import Refused
 from server.log import Played
-from server.models import ClientKey, LogRow, Match, Seat, User
+from server.models import ClientKey, Match, Seat, User
 
 LONGEST_KEY = 64
 KEYS_KEPT = timedelta(days=30)
-# A seat that runs out of time this often in a row is taken over by a bot.
-MISSES = 2
+NUDGES_APART = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,46 +38,6 @@ class Trial:
     sentences: tuple[str, ...]
     view: View
     touched: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Desk:
-    """A match held for writing: rows put here are in the log when the block ends, with everything that follows."""
-
-    played: Played
-    seats: list[Seat]
-    now: datetime
-    rows: list[Row] = field(default_factory=list)
-
-    def put(self, kind: str, seat: int, text: str, via: str) -> Row:
-        """Append a row."""
-        row = log.append(self.played, kind, seat, text, via, self.now)
-        self.rows.append(row)
-        return row
-
-    def hand_to_bot(self, seat: int, via: str) -> None:
-        """Put a bot in the seat, with a row that says so."""
-        place = self.seats[seat]
-        self.put("takeover", seat, "bot", via)
-        place.user = accounts.bot(self.now)
-        Seat.update(user=place.user).where(Seat.id == place.id).execute()
-
-
-@contextmanager
-def writing(match_id: int, now: datetime) -> Iterator[Desk]:
-    """Hold a running match, and at the end of the block store what follows from the rows put: all or nothing.
-
-    Raises `Refused` (not-found, not-running, damaged).
-    """
-    with db.transaction():
-        match = log.get(match_id, hold=True)
-        if match.status in {"open", "cancelled"}:
-            raise Refused("not-running", "This match is not running.")
-        desk = Desk(log.read(match), log.places(match), now)
-        yield desk
-        if desk.rows:
-            log.store(desk.played)
-            notify.advanced(desk.played, desk.rows, now)
 
 
 def submit(
@@ -147,97 +107,71 @@ def preview(match: Match, seat: int, text: str, expected: int, by: User) -> Tria
     )
 
 
-def resign(match_id: int, by: User, via: str, *, now: datetime) -> None:
-    """Give up; a bot plays the seat on while at least two others contest. Raises `Refused`."""
+def reads_as_move(match: Match, seat: int | None, text: str) -> str:
+    """Return what a line says if it was meant as a move of the seat, legal or not: in notation, or as it stands; else
+    an empty string."""
+    if match.status != "running" or seat is None:
+        return ""
+    played = log.read(match)
+    state = played.position.state
+    try:
+        return played.game.format(state, seat, played.game.parse(state, seat, text))
+    except InvalidMove:
+        return ""
+    except MoveError:
+        return text
+
+
+def take_back(match_id: int, by: User, via: str, *, now: datetime) -> None:
+    """Take back the own last move, if the table allows that and nobody has moved since. Raises `Refused`.
+
+    Codes: not-yours, not-running, not-your-turn (it was not the last move, or it cannot be taken back).
+    """
     with writing(match_id, now) as desk:
-        seat = own_seat(desk.seats, by)
-        if desk.played.outcome:
-            raise Refused("not-running", "This match has ended.")
-        desk.put("resign", seat, "", via)
-        if not desk.played.outcome:
-            desk.hand_to_bot(seat, via)
+        seat = desk.own_seat(by)
+        desk.require_running()
+        row = last_own_move(desk.played, seat)
+        if row is None:
+            raise Refused(
+                "not-your-turn", "There is no move of yours to take back: another has moved, or it is too late."
+            )
+        desk.put("undo", seat, str(row), via)
 
 
-def time_out(match_id: int, *, now: datetime) -> bool:
-    """Move for the awaited seats if their deadline has passed; return whether it had."""
+def last_own_move(played: Played, seat: int) -> int | None:
+    """Return the row of the move that the seat may take back, None if there is none."""
+    trail = played.position.trail
+    if played.outcome or trail is None or not played.clocks.rule.takeback:
+        return None
+    row = played.rows[trail[0] - 1]
+    if row.seat != seat or row.via in NOT_BY_THE_PERSON:
+        return None
+    move = played.game.parse(trail[1], seat, row.text)
+    return None if played.game.uncovers(trail[1], seat, move) else row.seq
+
+
+def nudge(match_id: int, by: User, via: str, *, now: datetime) -> None:
+    """Have those who are awaited told once more, once a day for each match. Raises `Refused`."""
     with writing(match_id, now) as desk:
-        played, match = desk.played, desk.played.match
-        until = log.deadline(played)
-        if match.status != "running" or until is None or until > now:
-            return False
-        for seat in played.position.to_act:
-            if played.outcome:
-                break
-            state = played.position.state
-            move = played.game.format(state, seat, played.game.timeout_move(state, seat))
-            person = not desk.seats[seat].user.bot
-            if person:
-                desk.put("timeout", seat, "", "clock")
-            desk.put("move", seat, move, "clock")
-            if person and not played.outcome and played.position.misses[seat] >= MISSES:
-                desk.hand_to_bot(seat, "clock")
-        return True
+        seat = desk.own_seat(by)
+        desk.require_running()
+        if not may_nudge(desk.played, desk.seats, seat, now):
+            raise Refused("throttled", "Those awaited have been told within the last day. Give them some time.")
+        desk.put("nudge", seat, "", via)
 
 
-def own_seat(seats: list[Seat], user: User) -> int:
-    """Return the number of the seat the person sits in. Raises `Refused` (not-yours)."""
-    for seat in seats:
-        if seat.user_id == user.id and seat.number is not None:
-            return int(seat.number)
-    raise Refused("not-yours", "You have no seat in this match.")
-
-
-def verify(match_id: int) -> list[str]:
-    """Return what is wrong with a match, in sentences: its chain, its replay, its cached columns; [] if all is well."""
-    # Held, or a move that comes in between two looks would seem a fault.
-    with db.transaction():
-        match = log.get(match_id, hold=True)
-        try:
-            return _faults(log.read(match), log.places(match))
-        except Refused as fault:
-            return [f"{fault.sentence} {fault.__cause__ or ''}".strip()]
-
-
-def _faults(played: Played, seats: list[Seat]) -> list[str]:
-    match = played.match
-    wrong = [
-        f"The column {name} says {getattr(match, name)!r}, the setup row {played.head[name]!r}."
-        for name in ("game", "rules", "options", "seats")
-        if getattr(match, name) != played.head[name]
-    ]
-    if [seat.owner_id for seat in seats] != played.head["people"]:
-        wrong.append("The seats are not given to the people whom the setup row names.")
-    wrong += [
-        f"The column {name} says {getattr(match, name)!r}, the log {value!r}."
-        for name, value in log.cached(played, log.bot_seats(seats)).items()
-        if _plain(getattr(match, name)) != _plain(value)
-    ]
-    # Whose resignation ends a match keeps the seat; every other takeover has a row.
-    taken = played.position.taken_over & {row.seat for row in played.rows if row.kind == "takeover"}
-    gone = [seat for seat in sorted(taken) if not seats[seat].user.bot]
-    return wrong + [f"Seat {seat} was taken over by a bot, but a person sits there." for seat in gone]
-
-
-def rebuild(match_id: int) -> None:
-    """Write the cached columns of a match again from its log."""
-    with db.transaction():
-        log.store(log.read(log.get(match_id, hold=True)))
+def may_nudge(played: Played, seats: list[Seat], seat: int, now: datetime) -> bool:
+    """Whether the person in the seat may have the others told once more."""
+    awaited = [number for number in played.position.to_act if number != seat and not seats[number].user.bot]
+    told = [row.at for row in played.rows if row.kind == "nudge"][-1:]
+    asked = [played.clocks.clock(number).asked_at or now for number in awaited]
+    return bool(awaited) and all(now - moment >= NUDGES_APART for moment in [*map(log.instant, told), min(asked)])
 
 
 def sweep(now: datetime) -> None:
     """Forget old request keys; a repeated request is recognised for a month."""
     with db.transaction():
         ClientKey.delete().where(ClientKey.at < now - KEYS_KEPT).execute()
-
-
-def running_or_over() -> list[int]:
-    """Return the number of every match that has a log, oldest first."""
-    begun = Match.select(Match.id).where(Match.id.in_(LogRow.select(LogRow.match).distinct()))
-    return [match.id for match in begun.order_by(Match.id)]
-
-
-def _plain(value: object) -> object:
-    return bytes(value) if isinstance(value, memoryview) else value
 
 
 def _may_act(seats: list[Seat], seat: int, by: User) -> None:

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from server import accounts, bots, clock, db, deadlines, letters, links, outbox, play, throttle
+from server import accounts, bots, clock, db, deadlines, inbound, letters, links, outages, outbox, play, throttle
+from server.inbound import work
 from server.models import Job
 from server.settings import Settings
 
@@ -28,7 +29,7 @@ class Scheduler:
         self.write = letters.writer(settings)
         self.ticker = BackgroundScheduler(timezone="UTC")
         self.jobs: dict[str, Callable[[], Any]] = {
-            "deadlines": lambda: deadlines.run(clock.now),
+            "deadlines": self._deadlines,
             "reminders": lambda: deadlines.remind(clock.now()),
             "bots": lambda: bots.run(clock.now()),
             "outbox": self._deliver,
@@ -54,6 +55,13 @@ class Scheduler:
         self.ticker.shutdown(wait=True)
         if self.channel:
             self.channel.close()
+
+    def _deadlines(self) -> None:
+        # What has come in counts from when it came: so it is worked on before anybody is out of time.
+        work.run(self.settings, clock.now)
+        outages.beat(clock.now())
+        outages.give_back(clock.now())
+        deadlines.run(clock.now)
 
     def _deliver(self) -> None:
         # Without a way out mail waits in the queue; the mail page says so.
@@ -93,3 +101,4 @@ def sweep(now: datetime) -> None:
     accounts.sweep(now)
     outbox.sweep(now)
     play.sweep(now)
+    inbound.sweep(now)

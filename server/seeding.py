@@ -67,7 +67,7 @@ def _table(plan: dict[str, Any], people: dict[str, User], now: datetime) -> Matc
     chance = deal.stream_for(b"demo", [plan["host"]])
     moves = 400 if plan["moves"] == "all" else int(plan["moves"])
     at = now - STEP * (60 if plan["moves"] == "all" else moves + 4)
-    terms = lobby.Terms(plan["game"], plan["seats"], plan["pace"], {}, "join")
+    terms = lobby.Terms(plan["game"], plan["seats"], {"move": plan["pace"]}, {}, "join")
     match = lobby.open_table(people[plan["host"]], terms, at)
     for guest in plan["guests"]:
         lobby.join(match.id, people[guest], now=at)

@@ -9,6 +9,7 @@ from datetime import datetime
 from engine import record
 from engine.base import View
 from engine.replay import Position, Row
+from server import events, wording
 from server.log import Played, instant
 from server.models import Seat
 
@@ -37,8 +38,8 @@ class Step:
 
 
 def names(places: Sequence[Seat]) -> list[str]:
-    """Return the display names in seat order: of those who first sat there, marked where a bot has taken over."""
-    return [f"{seat.owner.name} (bot)" if seat.user.bot and not seat.owner.bot else seat.owner.name for seat in places]
+    """Return the display names in seat order: of who sits there, or sat there before a bot took over."""
+    return [f"{seat.owner.name} (bot)" if seat.user.bot and not seat.owner.bot else seat.user.name for seat in places]
 
 
 def lines(played: Played, called: Sequence[str], viewer: int | None, after: int = 0) -> list[Line]:
@@ -65,6 +66,19 @@ def step(played: Played, called: Sequence[str], viewer: int | None, seq: int) ->
         if row.seq == seq:
             return Step(seq, played.view(viewer, now), _line(played, row, before, now, called, viewer))
     return None
+
+
+def standing(played: Played, called: Sequence[str], seat: int | None) -> str:
+    """Return whose turn it is, or how the match ended, in one sentence: the same in title, heading and live region."""
+    outcome = played.outcome
+    if outcome and not outcome.winners:
+        return "The match was called off."
+    if outcome:
+        winners = wording.listed([called[number] for number in outcome.winners])
+        return f"{winners} won: {outcome.reason}." if len(outcome.winners) == 1 else f"{winners} share the win."
+    if seat is not None and seat in played.position.to_act:
+        return "It is your turn."
+    return f"It is {wording.listed([called[number] for number in played.position.to_act])}'s turn."
 
 
 def marks(told: Sequence[Line]) -> tuple[str, ...]:
@@ -112,15 +126,7 @@ def _line(played: Played, row: Row, before: Position, now: Position, called: Seq
         if row.via == "clock":
             sentences.insert(0, f"The clock moved for {name}.")
     else:
-        sentences = [_OTHERS[row.kind].format(name=name, text=row.text)]
+        sentences = [events.sentence(played, row, called)]
     if now.outcome and not before.outcome and now.outcome.reason == "resignation":
         sentences.append(f"Nobody else is left, so {called[now.outcome.winners[0]]} wins.")
     return Line(row.seq, row.seat, row.kind, text, instant(row.at), row.via, tuple(sentences), touched)
-
-
-_OTHERS = {
-    "resign": "{name} resigned.",
-    "timeout": "{name} ran out of time.",
-    "takeover": "A bot took over the seat of {name}.",
-    "undo": "{name} took back move {text}.",
-}

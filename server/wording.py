@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from engine.base import listed
 
-__all__ = ["counts", "listed", "pace", "span", "when", "wrapped"]
+__all__ = ["counted", "counts", "listed", "morning", "span", "today", "when", "wrapped"]
 
 
 def when(instant: datetime, zone: str) -> str:
@@ -33,6 +33,16 @@ def _zone(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
+def today(now: datetime, zone: str) -> date:
+    """Return which day it is in the zone."""
+    return now.astimezone(_zone(zone)).date()
+
+
+def morning(day: date, zone: str) -> datetime:
+    """Return the instant at which a day begins in the zone."""
+    return datetime.combine(day, time.min, _zone(zone)).astimezone(UTC)
+
+
 def span(length: timedelta) -> str:
     """Return the two largest units of a length of time, rounded down: 2 days 3 hours."""
     seconds = max(0, int(length.total_seconds()))
@@ -42,16 +52,13 @@ def span(length: timedelta) -> str:
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
         count, seconds = divmod(seconds, size)
         if count:
-            parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
+            parts.append(counted(count, unit))
     return " ".join(parts[:2])
 
 
-def pace(seconds: int) -> str:
-    """Return a table's time rule as one sentence."""
-    return (
-        f"{span(timedelta(seconds=seconds))} for each move; who runs out of time has a simple move played for him, "
-        "and after two in a row a bot takes the seat over."
-    )
+def counted(number: int, thing: str) -> str:
+    """Return how many there are of a thing: 1 seat, or 3 seats."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def counts(numbers: Sequence[int]) -> str:

@@ -20,7 +20,8 @@ PEOPLE = ("Ailsa", "Bran", "Catrin", "Dugald")
 
 def house_settings(url: str, data: Path, **more: str) -> settings.Settings:
     """Return the settings of a house on that database; `more` are further variables without their prefix."""
-    given = {"DATA": str(data), "DATABASE": url, "SECRET_KEY": "only for the tests, and long enough for a key", **more}
+    given = {"DATA": str(data), "DATABASE": url, "SECRET_KEY": "only for the tests, and long enough for a key"}
+    given |= {"MAIL_IN": "pipe", **more}
     return settings.load({f"CLACHAN_{name}": value for name, value in given.items()})
 
 
@@ -76,8 +77,8 @@ class House:
         self, *names: str, seats: int | None = None, pace: int = DAY, game: str = "clans", **terms: object
     ) -> Match:
         """Open a table by the first name and seat the others; seats go by order of joining."""
-        given = {"seating": "join", "options": {}, **terms}
-        match = lobby.open_table(self.people[names[0]], lobby.Terms(game, seats or len(names), pace, **given), self.now)
+        given = {"seating": "join", "options": {}, "clock": {"move": pace}, **terms}
+        match = lobby.open_table(self.people[names[0]], lobby.Terms(game, seats or len(names), **given), self.now)
         for name in names[1:]:
             lobby.join(match.id, self.people[name], now=self.now)
         return log.get(match.id)
@@ -93,6 +94,13 @@ class House:
             return self.table(*names, game=game, **terms)
         finally:
             rules.deal = deal
+
+    def begun(self, *names: str, **terms: object) -> Match:
+        """Return a running match in which everybody has made a first move."""
+        match = self.started(*names, **terms)
+        for _ in names:
+            self.move(match)
+        return log.get(match.id)
 
     def played(self, match: Match) -> Played:
         """Return the match as its log tells it now."""

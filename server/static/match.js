@@ -351,6 +351,7 @@ async function speak(form) {
       await made(said);
     } else {
       await catchUp();
+      notice(said.sentences.join(" "));
     }
   } catch (problem) {
     showFault(byId("say-fault"), problem);

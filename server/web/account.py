@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import flask
 import flask_login
 
-from server import accounts, clock, links, lobby
+from server import accounts, clock, links, lobby, preferences, vacations, wording
 from server.models import User
-from server.web.guard import field, safe_target, source
+from server.web.guard import again, day, field, filled, safe_target, source
 
 pages = flask.Blueprint("account", __name__)
 
@@ -31,6 +32,11 @@ def me() -> User:
     return user
 
 
+def viewer() -> User | None:
+    """Return the account of who looks at a page, None for a stranger."""
+    return me() if flask_login.current_user.is_authenticated else None
+
+
 def enter(user: User) -> None:
     """Begin a new session for the person; nothing of the old one survives."""
     flask.session.clear()
@@ -46,10 +52,12 @@ def target() -> str:
 @pages.get("/signup")
 def sign_up() -> str:
     """Show the form."""
-    return flask.render_template("account/signup.html", zones=accounts.zones())
+    given = filled("account.sign_up_post", zone="UTC")
+    return flask.render_template("account/signup.html", zones=accounts.zones(), given=given)
 
 
 @pages.post("/signup")
+@again(sign_up)
 def sign_up_post() -> Any:
     """Make an account; the answer is the same for an address that has one already."""
     accounts.sign_up(
@@ -90,10 +98,11 @@ def sign_in() -> str:
     """Show the form. Where to go on to is kept in the session: it may hold a token, which no address should repeat."""
     if "next" in flask.request.args:
         flask.session["target"] = safe_target(flask.request.args["next"])
-    return flask.render_template("account/signin.html")
+    return flask.render_template("account/signin.html", given=filled("account.sign_in_post"))
 
 
 @pages.post("/signin")
+@again(sign_in)
 def sign_in_post() -> Any:
     """Sign in by name or address and password."""
     user, wanted = accounts.sign_in(field("name"), field("password"), source=source(), now=clock.now()), target()
@@ -112,10 +121,11 @@ def sign_out() -> Any:
 @pages.get("/forgot")
 def forgot() -> str:
     """Show the form."""
-    return flask.render_template("account/forgot.html")
+    return flask.render_template("account/forgot.html", given=filled("account.forgot_post"))
 
 
 @pages.post("/forgot")
+@again(forgot)
 def forgot_post() -> Any:
     """Send a reset link if the address has an account; whether it has is not said."""
     accounts.forgot(field("email"), source=source(), now=clock.now())
@@ -130,6 +140,7 @@ def reset(token: str) -> str:
 
 
 @pages.post("/reset/<token>")
+@again(reset)
 def reset_post(token: str) -> Any:
     """Set the new password and sign in."""
     enter(accounts.reset(token, field("password"), clock.now()))
@@ -155,21 +166,69 @@ def unsubscribe(token: str) -> Any:
 @flask_login.login_required
 def settings() -> str:
     """Show the person's settings."""
-    return flask.render_template("account/settings.html", zones=accounts.zones(), languages=accounts.LANGUAGES)
+    user, now = me(), clock.now()
+    dusk, _, dawn = user.nights.partition("-")
+    wishes = {
+        "zone": user.zone,
+        "language": user.language,
+        "turn_mail": user.turn_mail,
+        "reminders": user.reminders.replace(",", ", "),
+        "dusk": dusk,
+        "dawn": dawn,
+        "forced": user.forced,
+    }
+    today = wording.today(now, user.zone)
+    return flask.render_template(
+        "account/settings.html",
+        zones=accounts.zones(),
+        languages=accounts.LANGUAGES,
+        given=filled("account.settings_post", **wishes),
+        leave=filled("account.vacation_post"),
+        vacation=vacations.current(user, now),
+        today=today,
+        days=[(year, vacations.days_left(user, year)) for year in (today.year, today.year + 1)],
+        rules=vacations,
+    )
 
 
 @pages.post("/settings")
 @flask_login.login_required
+@again(settings)
 def settings_post() -> Any:
     """Store them."""
-    wanted = bool(field("turn_mail"))
-    accounts.settle(me(), zone=field("zone"), language=field("language", "en"), turn_mail=wanted, now=clock.now())
+    wishes = preferences.Wishes(
+        zone=field("zone"),
+        language=field("language", "en"),
+        turn_mail=bool(field("turn_mail")),
+        reminders=field("reminders"),
+        nights="-".join(filter(None, (field("dusk"), field("dawn")))),
+        forced=bool(field("forced")),
+    )
+    preferences.settle(me(), wishes, clock.now())
     flask.flash("Your settings are stored.")
+    return flask.redirect(flask.url_for(".settings"))
+
+
+@pages.post("/settings/vacation")
+@flask_login.login_required
+@again(settings)
+def vacation_post() -> Any:
+    """Announce a vacation, from the morning of one day to the end of another in the person's zone, or end it."""
+    user, now = me(), clock.now()
+    if field("end"):
+        vacations.end(user, "web", now=now)
+        flask.flash("Your vacation is over; your clocks run.")
+        return flask.redirect(safe_target(field("next")) if field("next") else flask.url_for(".settings"))
+    first = wording.morning(day(field("from")), user.zone)
+    after = wording.morning(day(field("until")) + timedelta(days=1), user.zone)
+    vacations.announce(user, first, after, "web", now=now)
+    flask.flash("Your vacation is announced; all who play with you can see it.")
     return flask.redirect(flask.url_for(".settings"))
 
 
 @pages.post("/settings/password")
 @flask_login.login_required
+@again(settings)
 def password_post() -> Any:
     """Change the password; other sessions end, this one goes on."""
     enter(accounts.change_password(me(), field("old"), field("new"), source=source(), now=clock.now()))
@@ -196,6 +255,7 @@ def mail_post() -> Any:
 
 @pages.post("/settings/delete")
 @flask_login.login_required
+@again(settings)
 def delete_post() -> Any:
     """Delete the account: seats are given up, the name becomes anonymous, matches stay."""
     user = accounts.sign_in(me().name, field("password"), source=source(), now=clock.now())

@@ -19,7 +19,7 @@ from server import clock, db, home, log, wording
 from server.errors import Refused
 from server.models import User
 from server.settings import Settings
-from server.web import account, archive, front, guard, health, mailbox, match, tables
+from server.web import account, affairs, archive, front, guard, health, mailbox, match, tables
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def build(settings: Settings) -> flask.Flask:
     _errors(app)
     _words(app)
     _versions(app)
-    for module in (front, account, tables, match, archive, health):
+    for module in (front, account, tables, match, affairs, archive, health):
         app.register_blueprint(module.pages)
     if settings.mailbox:
         app.register_blueprint(mailbox.pages)
@@ -170,12 +170,12 @@ def _words(app: flask.Flask) -> None:
             "mails": settings.mails,
             "zone": user.zone if user else "UTC",
             "now": clock.now(),
+            "refused": guard.refused(),
         }
 
     app.jinja_env.filters["counts"] = wording.counts
     app.jinja_env.filters["titled"] = log.title
     app.jinja_env.filters["when"] = wording.when
     app.jinja_env.filters["span"] = wording.span
-    app.jinja_env.filters["pace"] = wording.pace
     app.jinja_env.filters["listed"] = wording.listed
     app.jinja_env.filters["stamp"] = lambda instant: instant.isoformat(timespec="seconds")

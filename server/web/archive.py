@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 import flask
 
 from engine import games, record
 from server import archive, log
-from server.errors import Refused
+from server.web.guard import day
 
 pages = flask.Blueprint("archive", __name__)
 
@@ -21,8 +20,8 @@ def index() -> str:
     page = archive.find(
         game=asked["game"],
         player=asked["player"],
-        since=_day(asked["since"]),
-        until=_day(asked["until"]),
+        since=day(asked["since"]) if asked["since"] else None,
+        until=day(asked["until"]) if asked["until"] else None,
         after=asked["after"],
     )
     rows = [(match, archive.result(log.places(match))) for match in page.matches]
@@ -37,12 +36,3 @@ def download(match_id: int) -> Any:
     name = f"{match.game}-{match.id}.json"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return flask.Response(text, mimetype="application/json", headers=headers)
-
-
-def _day(text: str) -> date | None:
-    if not text:
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise Refused("bad-input", "Write a date as year-month-day, such as 2026-11-30.") from None

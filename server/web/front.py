@@ -6,7 +6,7 @@ import flask
 import flask_login
 
 from engine import games
-from server import archive, home, lobby, log
+from server import archive, clock, home, lobby, log, vacations
 from server.errors import Refused
 from server.web.account import me
 from server.web.present import table_cards
@@ -19,10 +19,14 @@ def index() -> str:
     """Show a person what waits for him, a stranger what this is."""
     if not flask_login.current_user.is_authenticated:
         return flask.render_template("front.html", games=games.games(), tables=table_cards(lobby.open_tables()[:5]))
-    user = me()
+    user, now = me(), clock.now()
     ended = [(match, archive.result(log.places(match))) for match in home.unseen(user)]
     return flask.render_template(
-        "home.html", entries=home.entries(user), tables=table_cards(home.tables(user)), ended=ended
+        "home.html",
+        entries=home.entries(user, now),
+        tables=table_cards(home.tables(user)),
+        ended=ended,
+        vacation=vacations.current(user, now),
     )
 
 

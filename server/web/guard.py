@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import logging
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import flask
@@ -14,6 +17,8 @@ from server.errors import Refused
 from server.settings import Settings
 
 logger = logging.getLogger(__name__)
+
+View = TypeVar("View", bound=Callable[..., Any])
 
 POLICY: Final = "; ".join(
     (
@@ -92,6 +97,44 @@ def refusal(fault: Refused) -> Any:
     return page, fault.status
 
 
+def again(page: Callable[..., str]) -> Callable[[View], View]:
+    """Let a view that refuses a form show the page of the form again, with the reason on top and what was filled in.
+
+    The page is asked for with the values of the address; `filled` gives it what to put into its fields.
+    """
+
+    def guarded(view: View) -> View:
+        @functools.wraps(view)
+        def shown(**values: Any) -> Any:
+            try:
+                return view(**values)
+            except Refused as fault:
+                if wants_json():
+                    raise
+                flask.g.refused = fault
+                try:
+                    return page(**values), fault.status
+                except Refused:
+                    # There is no such page for this person; then only the reason is said.
+                    flask.g.pop("refused")
+                    raise fault from None
+
+        return shown  # type: ignore[return-value]
+
+    return guarded
+
+
+def refused() -> Refused | None:
+    """Return why the form was refused that this page shows again, None on any other page."""
+    fault: Refused | None = flask.g.get("refused")
+    return fault
+
+
+def filled(endpoint: str, **usual: object) -> Mapping[str, object]:
+    """Return what the fields of the form for this endpoint hold: what was sent if it was refused, else as usual."""
+    return flask.request.form if refused() and flask.request.endpoint == endpoint else usual
+
+
 def _draft() -> str:
     """Return the move in the form that was refused, empty if the form itself could not be read."""
     try:
@@ -133,6 +176,14 @@ def number(text: str | None) -> int:
     if text is None or not (text.isascii() and text.isdigit() and len(text) < 10):
         raise Refused("bad-input", "A number was expected.")
     return int(text)
+
+
+def day(text: str) -> date:
+    """Return a date from a form or address. Raises `Refused` (bad-input)."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Refused("bad-input", "Write a date as year-month-day, such as 2026-11-30.") from None
 
 
 def source() -> str:

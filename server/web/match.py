@@ -11,8 +11,8 @@ import flask_login
 from server import clock, home, lobby, log, play, talk
 from server.errors import Refused
 from server.models import Match, User
-from server.web.account import me
-from server.web.guard import field, number, wants_json
+from server.web.account import me, viewer
+from server.web.guard import field, filled, number, wants_json
 from server.web.present import match_page, replay_page, table_page
 
 pages = flask.Blueprint("match", __name__, url_prefix="/matches/<int:match_id>")
@@ -21,11 +21,11 @@ pages = flask.Blueprint("match", __name__, url_prefix="/matches/<int:match_id>")
 @pages.get("")
 def show(match_id: int) -> str:
     """Show the match. `?move=` shows what that move would do, with a button that makes it; `?from=` picks a piece."""
-    match, user = _visible(match_id)
+    match, user = visible(match_id)
     if match.status in {"open", "cancelled"}:
         return flask.render_template("tables/show.html", **table_page(match, user), invitation="")
     try:
-        facts = match_page(match, user)
+        facts = match_page(match, user, clock.now())
     except Refused as fault:
         following = home.next_waiting(user, match) if user else None
         return flask.render_template(
@@ -41,6 +41,7 @@ def show(match_id: int) -> str:
         trial=trial,
         picked=flask.request.args.get("from", ""),
         key=secrets.token_hex(12),
+        given=filled("affairs.prepare"),
         following=home.next_waiting(user, match) if user else None,
     )
 
@@ -48,7 +49,7 @@ def show(match_id: int) -> str:
 @pages.get("/pulse")
 def pulse(match_id: int) -> Any:
     """Say in a few bytes whether anything has changed: the number of the last row, of the last line of talk."""
-    match, _ = _visible(match_id)
+    match, _ = visible(match_id)
     response = flask.jsonify(seq=match.length, status=match.status, talk=talk.newest(match))
     response.add_etag()
     return response.make_conditional(flask.request)
@@ -58,7 +59,7 @@ def pulse(match_id: int) -> Any:
 @flask_login.login_required
 def preview(match_id: int) -> Any:
     """Say what a move would do: its notation, its consequences in words, the board after it. Nothing is stored."""
-    match, user = _visible(match_id)
+    match, user = visible(match_id)
     seat = _seated(log.own_number(match, user))
     asked = flask.request.args
     trial = play.preview(match, seat, asked.get("move", ""), number(asked.get("expected")), me())
@@ -70,7 +71,7 @@ def preview(match_id: int) -> Any:
 @flask_login.login_required
 def move(match_id: int) -> Any:
     """Make a move; what was stored is read back from the log."""
-    match, user = _visible(match_id)
+    match, user = visible(match_id)
     seat = _seated(log.own_number(match, user))
     done = play.submit(
         match_id,
@@ -89,7 +90,7 @@ def move(match_id: int) -> Any:
 @flask_login.login_required
 def say(match_id: int) -> Any:
     """Say a line at the table, which may be a command or a move."""
-    _visible(match_id)
+    visible(match_id)
     said = talk.say(
         match_id,
         me(),
@@ -102,23 +103,16 @@ def say(match_id: int) -> Any:
     if said.done:
         return _told(match_id, said.done)
     if wants_json():
-        return flask.jsonify(kind=said.kind)
+        return flask.jsonify(kind=said.kind, sentences=said.sentences)
+    for sentence in said.sentences:
+        flask.flash(sentence)
     return flask.redirect(flask.url_for(".show", match_id=match_id, _anchor="talk"))
-
-
-@pages.post("/resign")
-@flask_login.login_required
-def resign(match_id: int) -> Any:
-    """Give the match up."""
-    play.resign(match_id, me(), "web", now=clock.now())
-    flask.flash("You have resigned.")
-    return flask.redirect(flask.url_for(".show", match_id=match_id))
 
 
 @pages.get("/replay")
 def replay(match_id: int) -> Any:
     """Go to the last step, or the first of a finished match."""
-    match, _ = _visible(match_id)
+    match, _ = visible(match_id)
     step = 0 if match.status == "finished" else match.length
     return flask.redirect(flask.url_for(".step", match_id=match_id, seq=step))
 
@@ -126,17 +120,17 @@ def replay(match_id: int) -> Any:
 @pages.get("/replay/<int:seq>")
 def step(match_id: int, seq: int) -> str:
     """Show the board after one row: a link that stays."""
-    match, user = _visible(match_id)
+    match, user = visible(match_id)
     facts = replay_page(match, user, seq) if match.status in {"running", "finished"} else None
     if facts is None:
         raise Refused("not-found", "The match has no such step.")
     return flask.render_template("match/replay.html", **facts)
 
 
-def _visible(match_id: int) -> tuple[Match, User | None]:
+def visible(match_id: int) -> tuple[Match, User | None]:
     """Return the match and who looks at it. Raises `Refused` (not-found) if he may not."""
     match = log.get(match_id)
-    user: User | None = me() if flask_login.current_user.is_authenticated else None
+    user = viewer()
     if not lobby.may_see(match, user):
         raise Refused("not-found", "There is no such match.")
     return match, user

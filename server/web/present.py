@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from server import archive, lobby, log, story, talk, wording
-from server.log import Played
+from engine.timerule import WrongRule
+from server import archive, dials, lobby, log, seating, story, talk
+from server.errors import Refused
 from server.models import Match, Seat, User
+from server.web.choices import Looked, choices
 
 # Lines of talk that a page shows; nobody reads back further, and a flood must not weigh every page down.
 SHOWN_TALK = 200
@@ -16,20 +20,50 @@ SHOWN_TALK = 200
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """An open table in a list."""
+    """A table or match in a list. `free` are the seats of a running match that anybody may take over, as pairs of
+    number and name, and `take` those that the reader may."""
 
     match: Match
     title: str
     people: tuple[str, ...]
     options: tuple[str, ...]
+    rule: str
+    free: tuple[tuple[int, str], ...] = ()
+    take: tuple[tuple[int, str], ...] = ()
 
 
 def table_cards(matches: Sequence[Match]) -> list[Card]:
-    """Return open tables with who sits there and the rules chosen, in words."""
-    return [
-        Card(match, log.game_of(match).title, tuple(seat.owner.name for seat in log.places(match)), chosen(match))
-        for match in matches
-    ]
+    """Return open tables with who sits there, the time rule and the rules chosen, in words."""
+    found = []
+    for match in matches:
+        # A table whose row is spoilt keeps nobody from the others.
+        with suppress(Refused):
+            found.append(_card(match, [seat.owner.name for seat in log.places(match)]))
+    return found
+
+
+def free_cards(user: User | None, now: datetime) -> list[Card]:
+    """Return the running matches with a seat that anybody may take over, newest first."""
+    found = []
+    for match in seating.offered():
+        with suppress(Refused):
+            played, places = log.read(match), log.places(match)
+            called = story.names(places)
+            offered = choices(Looked(played, places, called, user, log.own_number(match, user), now))
+            found.append(replace(_card(match, called), free=offered.free, take=offered.take))
+    return found
+
+
+def _card(match: Match, people: Sequence[str]) -> Card:
+    return Card(match, log.title(match), tuple(people), chosen(match), rule_sentence(match))
+
+
+def rule_sentence(match: Match) -> str:
+    """Return the table's time rule in a sentence. Raises `Refused` (damaged) if it is none."""
+    try:
+        return log.rule_sentence(match)
+    except WrongRule as fault:
+        raise Refused("damaged", f"The time rule of match {match.id} cannot be read.") from fault
 
 
 def chosen(match: Match) -> tuple[str, ...]:
@@ -42,7 +76,7 @@ def chosen(match: Match) -> tuple[str, ...]:
     )
 
 
-def match_page(match: Match, user: User | None) -> dict[str, Any]:
+def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]:
     """Return what the page of a running or finished match shows to the person."""
     played = log.current(match.id)
     match, seats = played.match, log.places(match)
@@ -50,10 +84,12 @@ def match_page(match: Match, user: User | None) -> dict[str, Any]:
     called = story.names(seats)
     lines = story.lines(played, called, seat)
     since = story.since_own(played, seat) if seat is not None else max(0, match.length - 1)
-    news = [line for line in lines if line.seq > since]
+    news = [line for line in lines if line.seq > since and line.kind != "hours"]
     # Who has just moved sees his own move marked.
-    marks = story.marks(news[-6:] or lines[-1:])
+    marks = story.marks([line for line in news if line.touched][-6:] or [line for line in lines if line.touched][-1:])
     view = played.view(seat)
+    shown = dials.dials(played, seats, now)
+    my_turn = seat is not None and seat in played.position.to_act
     return {
         "match": match,
         "title": log.title(match),
@@ -67,38 +103,23 @@ def match_page(match: Match, user: User | None) -> dict[str, Any]:
         "marks": marks,
         "view": view,
         "board": played.game.picture(view, marks),
-        "my_turn": seat is not None and seat in played.position.to_act,
-        "expected": expected(played, seat),
-        "sentence": sentence(played, called, seat),
+        "my_turn": my_turn,
+        "dials": shown,
+        "dial": shown[seat] if my_turn and seat is not None else dials.next_to_act(shown),
+        "paused": None if played.outcome else played.clocks.paused(now),
+        "choices": choices(Looked(played, seats, called, user, seat, now)),
+        "expected": log.expected(played, seat),
+        "sentence": story.standing(played, called, seat),
         "acting": [called[number] for number in played.position.to_act],
         "outcome": played.outcome,
         "talk": talk.lines(match, SHOWN_TALK),
-        "pace": wording.pace(match.pace),
+        "rule": rule_sentence(match),
         "options": chosen(match),
         "may_talk": user is not None and any(place.owner_id == user.id for place in seats),
         "last_hash": story.shown_hash(played),
         "commitment": lobby.commitment(match),
         "fairness": archive.fairness(match, seats) if played.outcome else None,
     }
-
-
-def expected(played: Played, seat: int | None) -> int:
-    """Return the number that a move of this seat must name: the row since which it is awaited."""
-    position = played.position
-    if seat is not None and seat in position.to_act:
-        return position.asked[seat] or 0
-    return position.seq
-
-
-def sentence(played: Played, called: Sequence[str], seat: int | None) -> str:
-    """Return whose turn it is, or how the match ended, in one sentence: the same in title, heading and live region."""
-    outcome = played.outcome
-    if outcome:
-        winners = wording.listed([called[number] for number in outcome.winners])
-        return f"{winners} won: {outcome.reason}." if len(outcome.winners) == 1 else f"{winners} share the win."
-    if seat is not None and seat in played.position.to_act:
-        return "It is your turn."
-    return f"It is {wording.listed([called[number] for number in played.position.to_act])}'s turn."
 
 
 def replay_page(match: Match, user: User | None, seq: int) -> dict[str, Any] | None:
@@ -136,7 +157,7 @@ def table_page(match: Match, user: User | None) -> dict[str, Any]:
         "seats": seats,
         "seated": seated,
         "hosting": user is not None and match.host_id == user.id,
-        "pace": wording.pace(match.pace),
+        "rule": rule_sentence(match),
         "options": chosen(match),
         "commitment": lobby.commitment(match),
         "talk": talk.lines(match, SHOWN_TALK),

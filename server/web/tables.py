@@ -8,30 +8,50 @@ import flask
 import flask_login
 
 from engine import games
-from server import clock, lobby
+from engine.timerule import DAY
+from server import accounts, clock, lobby
 from server.errors import Refused
-from server.web.account import me
-from server.web.guard import field, number
-from server.web.present import table_cards, table_page
+from server.web.account import me, viewer
+from server.web.guard import again, field, filled, number
+from server.web.match import show
+from server.web.present import free_cards, table_cards, table_page
 
 pages = flask.Blueprint("tables", __name__)
 
 
 @pages.get("/tables")
 def index() -> str:
-    """List the tables that anybody may join."""
-    return flask.render_template("tables/index.html", tables=table_cards(lobby.open_tables()))
+    """List the tables that anybody may join, and the running matches with a free seat."""
+    return flask.render_template(
+        "tables/index.html", tables=table_cards(lobby.open_tables()), running=free_cards(viewer(), clock.now())
+    )
 
 
 @pages.get("/tables/new")
 @flask_login.login_required
 def new() -> str:
     """Show the form that opens a table."""
-    return flask.render_template("tables/new.html", games=games.games(), paces=lobby.PACES)
+    usual = {
+        "seats": 3,
+        "limit": "move",
+        "move": 3 * DAY,
+        "bank": 7 * DAY,
+        "increment": 0,
+        "cap": 0,
+        "zone": me().zone,
+        "vacations": "yes",
+        "missing": "bot",
+        "misses": 2,
+        "takeback": "yes",
+    }
+    return flask.render_template(
+        "tables/new.html", games=games.games(), zones=accounts.zones(), given=filled("tables.new_post", **usual)
+    )
 
 
 @pages.post("/tables/new")
 @flask_login.login_required
+@again(new)
 def new_post() -> Any:
     """Open a table."""
     kind = field("game")
@@ -39,7 +59,7 @@ def new_post() -> Any:
     terms = lobby.Terms(
         game=kind,
         seats=number(field("seats")),
-        pace=number(field("pace")),
+        clock=time_rule(),
         options={name: field(f"option-{kind}-{name}") for name in names if field(f"option-{kind}-{name}")},
         seating=field("seating", "random"),
         autostart=field("start", "full") == "full",
@@ -49,18 +69,40 @@ def new_post() -> Any:
     return flask.redirect(flask.url_for("match.show", match_id=match.id))
 
 
+def time_rule() -> dict[str, Any]:
+    """Return the time rule as the form has it, without the fields that do not matter to the kind of limit chosen.
+
+    What does not fit together `lobby` refuses.
+    """
+    limit, missing = field("limit", "move"), field("missing", "bot")
+    rule: dict[str, Any] = {"takeback": bool(field("takeback"))}
+    if limit == "none":
+        return rule
+    rule |= {name: bool(field(name)) for name in ("weekend", "nights")}
+    rule |= {"vacations": field("vacations", "yes") == "yes", "missing": missing}
+    if limit != "bank":
+        rule["move"] = number(field("move"))
+    if limit != "move":
+        rule |= {name: number(field(name, "0")) for name in ("bank", "increment", "cap")}
+    if missing == "bot":
+        rule["misses"] = number(field("misses", "2"))
+    if field("daily"):
+        rule["daily"] = f"{field('daily')} {field('zone', me().zone)}"
+    return rule
+
+
 @pages.get("/invite/<token>")
 def invited(token: str) -> str:
     """Show the table an invitation is for, with a button."""
     match = lobby.invited_to(token, clock.now())
     flask.session["target"] = flask.request.path
-    user = flask_login.current_user
-    facts = table_page(match, user.user if user.is_authenticated else None)
+    facts = table_page(match, viewer())
     return flask.render_template("tables/show.html", **facts, invitation=token)
 
 
 @pages.post("/matches/<int:match_id>/join")
 @flask_login.login_required
+@again(show)
 def join(match_id: int) -> Any:
     """Take a seat."""
     lobby.join(match_id, me(), now=clock.now(), contribution=field("contribution"), invitation=field("invitation"))
@@ -69,6 +111,7 @@ def join(match_id: int) -> Any:
 
 @pages.post("/matches/<int:match_id>/leave")
 @flask_login.login_required
+@again(show)
 def leave(match_id: int) -> Any:
     """Give the seat up."""
     match = lobby.leave(match_id, me())
@@ -78,6 +121,7 @@ def leave(match_id: int) -> Any:
 
 @pages.post("/matches/<int:match_id>/start")
 @flask_login.login_required
+@again(show)
 def start(match_id: int) -> Any:
     """Start with whoever sits there."""
     lobby.start(match_id, me(), clock.now())
@@ -86,6 +130,7 @@ def start(match_id: int) -> Any:
 
 @pages.post("/matches/<int:match_id>/invite")
 @flask_login.login_required
+@again(show)
 def invite(match_id: int) -> Any:
     """Mail an invitation, or make a link to hand on."""
     now = clock.now()

@@ -9,9 +9,10 @@ import pytest
 from house import House
 from together import everything_stored, in_parallel, quick_pictures, refused
 
-from server import accounts, archive, db, letters, links, lobby, log, outbox, throttle
+from server import accounts, archive, db, letters, links, lobby, log, outbox, preferences, throttle
 from server.channels import Message
 from server.models import Link, ReplyToken, User
+from server.preferences import Wishes
 
 HERE = "192.0.2.7"
 ELSEWHERE = "198.51.100.9"
@@ -260,12 +261,12 @@ def test_a_changed_password_ends_the_other_sessions(house: House) -> None:
 
 def test_settings_are_checked_and_kept(cottage: House) -> None:
     ailsa = cottage.people["Ailsa"]
-    accounts.settle(ailsa, zone="Asia/Kathmandu", language="en", turn_mail=False, now=cottage.now)
+    preferences.settle(ailsa, Wishes("Asia/Kathmandu", "en", turn_mail=False), cottage.now)
     kept = accounts.by_name("Ailsa")
     assert (kept.zone, kept.language, kept.turn_mail) == ("Asia/Kathmandu", "en", False)
     for wrong in ({"zone": "Mars/Olympus"}, {"zone": "../etc/passwd"}, {"zone": ""}, {"language": "xx"}):
         with refused("bad-input"):
-            accounts.settle(ailsa, **{"zone": "UTC", "language": "en", "turn_mail": True, "now": cottage.now, **wrong})
+            preferences.settle(ailsa, Wishes(**{"zone": "UTC", **wrong}), cottage.now)
 
 
 def test_who_leaves_becomes_nameless_and_the_matches_stay(house: House) -> None:

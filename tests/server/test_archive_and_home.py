@@ -10,7 +10,7 @@ from house import DAY, START, House
 from together import damage, refused
 
 from engine import record
-from server import accounts, archive, db, home, lobby, log, play, talk
+from server import accounts, archive, audit, db, home, lobby, log, seating, talk, timeouts
 from server.models import Match, Seat, User
 
 
@@ -18,7 +18,7 @@ def ended(house: House, *names: str) -> Match:
     """Return a match that the last of these people has given up."""
     match = house.started(*(names or ("Ailsa", "Bran")))
     for name in names[1:] or ["Bran"]:
-        play.resign(match.id, house.people[name], "web", now=house.now)
+        seating.resign(match.id, house.people[name], "web", now=house.now)
     return log.get(match.id)
 
 
@@ -117,8 +117,8 @@ def test_the_same_matches_are_found_from_each_players_side(house: House) -> None
     for _ in range(3):
         ended(house, "Ailsa", "Bran")
     three = house.started("Ailsa", "Bran", "Catrin")
-    play.resign(three.id, house.people["Bran"], "web", now=house.now)
-    play.resign(three.id, house.people["Catrin"], "web", now=house.now)
+    seating.resign(three.id, house.people["Bran"], "web", now=house.now)
+    seating.resign(three.id, house.people["Catrin"], "web", now=house.now)
     both = [{match.id for match in archive.find(player=name).matches} for name in ("Ailsa", "Bran")]
     assert both[0] == both[1]
     assert len(both[0]) == 4
@@ -127,7 +127,7 @@ def test_the_same_matches_are_found_from_each_players_side(house: House) -> None
     gone = User.get_by_id(house.people["Bran"].id).name
     assert {match.id for match in archive.find(player=gone).matches} == both[0]
     for number in both[0]:
-        assert play.verify(number) == []
+        assert audit.verify(number) == []
 
 
 def test_the_record_is_given_after_the_end_and_holds(house: House) -> None:
@@ -137,7 +137,7 @@ def test_the_record_is_given_after_the_end_and_holds(house: House) -> None:
     with refused("not-found"):
         archive.export(house.table("Ailsa", seats=2))
     house.move(match)
-    play.time_out(match.id, now=house.later(days=1))
+    timeouts.time_out(match.id, now=house.later(days=1))
     match = house.finish(match)
     kept = archive.export(match)
     text = record.dump(kept)
@@ -195,7 +195,7 @@ def test_the_list_is_in_order_of_the_time_left_ones_own_turn_first(house: House)
     for match in set(matches) - set(mine) if len(mine) < 2 else mine[2:]:
         house.move(match)
     for user in (ailsa, bran):
-        listed = home.entries(user)
+        listed = home.entries(user, house.now)
         assert {entry.match.id for entry in listed} == {match.id for match in matches}
         turns = [entry.my_turn for entry in listed]
         assert turns == sorted(turns, reverse=True)
@@ -215,15 +215,15 @@ def test_what_happened_since_the_last_visit_is_counted(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     for _ in range(3):
         house.move(match)
-    assert home.entries(ailsa)[0].unread == 3
+    assert home.entries(ailsa, house.now)[0].unread == 3
     home.visit(log.get(match.id), ailsa, house.now)
-    assert home.entries(ailsa)[0].unread == 0
+    assert home.entries(ailsa, house.now)[0].unread == 0
     talk.say(match.id, bran, "Hm!", expected=0, via="web", now=house.now)
     house.move(match)
-    entry = home.entries(ailsa)[0]
+    entry = home.entries(ailsa, house.now)[0]
     assert entry.unread == 1
     assert "moved" in entry.last
-    assert home.entries(bran)[0].unread == 4
+    assert home.entries(bran, house.now)[0].unread == 4
 
 
 def test_an_older_page_does_not_take_back_what_was_seen(house: House) -> None:
@@ -232,7 +232,7 @@ def test_an_older_page_does_not_take_back_what_was_seen(house: House) -> None:
     house.move(match)
     home.visit(log.get(match.id), house.people["Ailsa"], house.now)
     home.visit(old, house.people["Ailsa"], house.now)
-    assert home.entries(house.people["Ailsa"])[0].unread == 0
+    assert home.entries(house.people["Ailsa"], house.now)[0].unread == 0
 
 
 def test_the_next_match_that_waits_is_found_around_the_end_of_the_list(house: House) -> None:
@@ -243,7 +243,7 @@ def test_the_next_match_that_waits_is_found_around_the_end_of_the_list(house: Ho
         if house.played(match).position.to_act[0] == 0:
             matches[len(matches)] = match
         else:
-            play.resign(match.id, ailsa, "web", now=house.now)
+            seating.resign(match.id, ailsa, "web", now=house.now)
     one, two, three = (log.get(match.id) for match in matches.values())
     assert home.next_waiting(ailsa, one).id == two.id
     assert home.next_waiting(ailsa, two).id == three.id
@@ -261,12 +261,12 @@ def test_the_next_match_that_waits_is_found_around_the_end_of_the_list(house: Ho
 def test_an_end_stays_on_the_list_until_it_was_looked_at(house: House) -> None:
     match = house.started("Ailsa", "Bran", "Catrin")
     home.visit(log.get(match.id), house.people["Ailsa"], house.now)
-    play.resign(match.id, house.people["Bran"], "web", now=house.now)
-    play.resign(match.id, house.people["Catrin"], "web", now=house.later(hours=1))
+    seating.resign(match.id, house.people["Bran"], "web", now=house.now)
+    seating.resign(match.id, house.people["Catrin"], "web", now=house.later(hours=1))
     for name in ("Ailsa", "Bran", "Catrin"):
         user = house.people[name]
         assert [found.id for found in home.unseen(user)] == [match.id]
-        assert home.entries(user) == []
+        assert home.entries(user, house.now) == []
         home.visit(log.get(match.id), user, house.now)
         assert home.unseen(user) == []
     assert home.unseen(house.people["Dugald"]) == []
@@ -286,7 +286,7 @@ def test_a_damaged_match_is_shown_as_frozen_among_the_others(house: House) -> No
     with db.transaction():
         Match.update(game="chess").where(Match.id == gone.id).execute()
     damage(gone, text='{"game":"chess"}')
-    listed = {entry.match.id: entry for entry in home.entries(house.people["Ailsa"])}
+    listed = {entry.match.id: entry for entry in home.entries(house.people["Ailsa"], house.now)}
     assert set(listed) == {bad.id, gone.id, good.id}
     assert "frozen" in listed[bad.id].fault
     assert log.title(listed[gone.id].match) == f"chess {gone.id}"
@@ -302,6 +302,6 @@ def test_whatever_became_of_the_setup_the_match_is_frozen_and_no_more(cottage: H
     damage(match, text=text)
     with refused("damaged"):
         log.read(match)
-    assert home.entries(cottage.people["Ailsa"])[0].fault
-    assert play.verify(match.id)
+    assert home.entries(cottage.people["Ailsa"], cottage.now)[0].fault
+    assert audit.verify(match.id)
     assert Seat.select().count() == 2

@@ -10,7 +10,7 @@ from together import damage, in_parallel
 
 from engine import bots as players
 from engine.base import View
-from server import bots, deadlines, log, play
+from server import audit, bots, deadlines, log, seating
 from server.models import Match, Outbox, User
 
 
@@ -18,7 +18,7 @@ def handed_over(house: House, *names: str) -> Match:
     """Return a match in which whoever was to move first has resigned, so that a bot is awaited."""
     match = house.started(*(names or ("Ailsa", "Bran", "Catrin")))
     seat = house.played(match).position.to_act[0]
-    play.resign(match.id, log.places(match)[seat].user, "web", now=house.now)
+    seating.resign(match.id, log.places(match)[seat].user, "web", now=house.now)
     return log.get(match.id)
 
 
@@ -30,7 +30,7 @@ def test_a_bot_makes_one_move_when_it_is_awaited(house: House) -> None:
     assert (row.kind, row.via) == ("move", "bot")
     assert not log.get(match.id).bot_acts
     assert bots.run(house.now) == 0
-    assert play.verify(match.id) == []
+    assert audit.verify(match.id) == []
     assert len(house.queued(kind="turn")) >= 1
 
 
@@ -67,7 +67,7 @@ def test_a_bot_plays_a_resigned_seat_to_the_end_and_cannot_win(house: House) -> 
     match = log.get(match.id)
     assert not log.places(match)[gone].won
     assert any(seat.won for seat in log.places(match))
-    assert play.verify(match.id) == []
+    assert audit.verify(match.id) == []
     assert bots.run(house.now) == 0
 
 

@@ -11,7 +11,8 @@ import pytest
 from house import START, House
 from together import damage, in_parallel, quick_pictures
 
-from server import db, deadlines, letters, lobby, log, outbox, play, wording
+from server import audit, columns, db, deadlines, letters, lobby, log, outbox, play, seating, wording
+from server import timeouts as server_timeouts
 from server.errors import Refused
 from server.models import LogRow, Match, Outbox
 
@@ -66,17 +67,17 @@ def test_due_work_is_found_by_one_indexed_query(
 
 
 def test_a_deadline_fires_at_its_instant_and_not_before(house: House) -> None:
-    match = house.started("Ailsa", "Bran")
+    match = house.begun("Ailsa", "Bran")
     house.now = match.deadline - timedelta(milliseconds=1)
     assert deadlines.run(lambda: house.now) == 0
-    assert house.played(match).rows == []
+    assert house.played(match).rows[2:] == []
     house.later(milliseconds=1)
     assert deadlines.run(lambda: house.now) == 1
-    assert [row.kind for row in house.played(match).rows] == ["timeout", "move"]
+    assert [row.kind for row in house.played(match).rows[2:]] == ["timeout", "move"]
 
 
 def test_the_sweep_may_run_twice_at_the_same_instant(house: House) -> None:
-    match = house.started("Ailsa", "Bran", "Catrin")
+    match = house.begun("Ailsa", "Bran", "Catrin")
     house.later(days=1)
     assert deadlines.run(lambda: house.now) == 1
     before = house.played(match).rows, Outbox.select().count()
@@ -91,7 +92,7 @@ def test_a_match_nobody_visits_comes_to_its_end(house: House) -> None:
         deadlines.run(lambda: house.now)
     match = log.get(match.id)
     assert match.status == "finished"
-    assert play.verify(match.id) == []
+    assert audit.verify(match.id) == []
     assert timeouts(match) <= 2 * 3
     assert deadlines.run(lambda: house.later(days=30)) == 0
 
@@ -102,7 +103,7 @@ def test_only_running_matches_run_out_of_time(house: House, status: str) -> None
     if status == "cancelled":
         lobby.leave(match.id, house.people["Ailsa"])
     elif status == "finished":
-        play.resign(match.id, house.people["Bran"], "web", now=house.now)
+        seating.resign(match.id, house.people["Bran"], "web", now=house.now)
     house.later(days=50)
     assert deadlines.run(lambda: house.now) == deadlines.remind(house.now) == 0
     # Even a stale column does not bring a finished match back to life.
@@ -113,7 +114,7 @@ def test_only_running_matches_run_out_of_time(house: House, status: str) -> None
 
 
 def test_of_three_schedulers_one_wins(house: House) -> None:
-    matches = [house.started("Ailsa", "Bran", "Catrin") for _ in range(4)]
+    matches = [house.begun("Ailsa", "Bran", "Catrin") for _ in range(4)]
     house.later(days=1)
     moved = in_parallel(*[lambda: deadlines.run(lambda: house.now)] * 3)
     assert sum(moved) == 4
@@ -163,14 +164,14 @@ def test_a_fault_of_the_program_in_one_match_does_not_hold_up_the_others(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     bad, good = house.started("Ailsa", "Bran"), house.started("Ailsa", "Bran")
-    time_out = play.time_out
+    time_out = server_timeouts.time_out
 
     def faulty(match_id: int, **given: object) -> bool:
         if match_id == bad.id:
             raise ZeroDivisionError
         return time_out(match_id, **given)
 
-    monkeypatch.setattr(play, "time_out", faulty)
+    monkeypatch.setattr(server_timeouts, "time_out", faulty)
     house.later(days=1)
     assert deadlines.run(lambda: house.now) == 1
     assert timeouts(good) == 1
@@ -185,7 +186,7 @@ def test_one_reminder_when_four_fifths_are_gone(house: House) -> None:
     assert deadlines.remind(house.now) == 1
     assert deadlines.remind(house.now) == 0
     (mail,) = house.queued(kind="reminder")
-    assert mail.key.endswith(f" {match.deadline.timestamp():.0f}")
+    assert mail.key.endswith(f" {match.deadline.timestamp():.0f} 80")
     assert mail.user == log.places(match)[house.played(match).position.to_act[0]].user
     (message,) = [one for one in house.mail() if "a reminder" in one.text]
     assert "that is 2 hours." in message.text.replace("\n", " ")
@@ -207,7 +208,7 @@ def test_a_reminder_is_withdrawn_when_the_move_arrives(house: House) -> None:
 
 
 def test_nobody_is_reminded_of_a_time_that_is_over(house: House) -> None:
-    match = house.started("Ailsa", "Bran")
+    match = house.begun("Ailsa", "Bran")
     house.later(days=1)
     assert deadlines.remind(house.now) == 0
     deadlines.run(lambda: house.now)
@@ -233,13 +234,13 @@ def test_a_reminder_that_was_overtaken_by_a_move_is_not_queued(house: House, mon
 def test_a_bot_is_not_reminded(house: House) -> None:
     match = house.started("Ailsa", "Bran", "Catrin")
     seat = house.played(match).position.to_act[0]
-    play.resign(match.id, log.places(match)[seat].user, "web", now=house.now)
+    seating.resign(match.id, log.places(match)[seat].user, "web", now=house.now)
     assert deadlines.remind(house.later(hours=20)) == 1
     assert house.queued(kind="reminder") == []
 
 
 def test_a_clock_that_jumps_a_day_ahead_and_back_fires_nothing_twice_or_early(house: House) -> None:
-    match, other = house.started("Ailsa", "Bran"), house.started("Ailsa", "Bran", pace=3 * 86400)
+    match, other = house.begun("Ailsa", "Bran"), house.begun("Ailsa", "Bran", pace=3 * 86400)
     house.mail()
     house.later(days=1, hours=1)
     assert deadlines.run(lambda: house.now) == 1
@@ -257,26 +258,26 @@ def test_a_clock_that_jumps_a_day_ahead_and_back_fires_nothing_twice_or_early(ho
     # A person may go on at once, and time is counted from his move.
     house.move(match)
     assert log.get(match.id).deadline == house.now + timedelta(days=1)
-    assert play.verify(match.id) == []
+    assert audit.verify(match.id) == []
 
 
 def test_a_move_and_a_time_out_in_the_same_instant_have_one_winner(house: House) -> None:
     won = set()
     for number in range(8):
-        match = house.started("Ailsa", "Bran", "Catrin")
+        match = house.begun("Ailsa", "Bran", "Catrin")
         played = house.played(match)
-        seat = played.position.to_act[0]
+        seat, asked = played.position.to_act[0], played.position.seq
         by, text = log.places(match)[seat].user, played.view(seat).moves[-1]
         house.now = match.deadline
 
-        def move(match: Match = match, seat: int = seat, by: object = by, text: str = text) -> str:
-            return play.submit(match.id, seat, text, 0, by, "web", now=house.now).text
+        def move(match: Match = match, seat: int = seat, by: object = by, text: str = text, asked: int = asked) -> str:
+            return play.submit(match.id, seat, text, asked, by, "web", now=house.now).text
 
-        works = [move, lambda match=match: play.time_out(match.id, now=house.now)]
+        works = [move, lambda match=match: server_timeouts.time_out(match.id, now=house.now)]
         results = in_parallel(*works) if number % 2 else in_parallel(*works[::-1])[::-1]
-        rows = [row.kind for row in house.played(match).rows]
+        rows = [row.kind for row in house.played(match).rows[3:]]
         assert (rows, *results) in [(["move"], text, False), (["timeout", "move"], "stale", True)]
-        assert play.verify(match.id) == []
+        assert audit.verify(match.id) == []
         won.add(len(rows))
         with pytest.raises(Refused) as caught:
             move()
@@ -286,12 +287,12 @@ def test_a_move_and_a_time_out_in_the_same_instant_have_one_winner(house: House)
 def test_the_deadline_shown_is_the_one_enforced(house: House) -> None:
     chance = random.Random(7)
     for _ in range(6):
-        match = house.started("Ailsa", "Bran", pace=chance.randrange(lobby.SHORTEST_PACE, lobby.LONGEST_PACE))
+        match = house.started("Ailsa", "Bran", pace=chance.randrange(3600, 30 * 86400))
         for _ in range(chance.randrange(3)):
             house.later(milliseconds=chance.randrange(10**6))
             house.move(match)
         match = log.get(match.id)
-        assert match.deadline == log.deadline(house.played(match))
+        assert match.deadline == columns.deadline(house.played(match))
         house.now = match.deadline - timedelta(seconds=chance.randrange(1, 3000))
         with db.transaction():
             Outbox.update(state="dropped", done_at=house.now).where(Outbox.match != match).execute()
@@ -300,16 +301,17 @@ def test_the_deadline_shown_is_the_one_enforced(house: House) -> None:
         text = told[0].replace("\n", " ")
         assert f"until {wording.when(match.deadline, 'UTC')}" in text
         assert f"that is {wording.span(match.deadline - house.now)}." in text
-        assert play.time_out(match.id, now=match.deadline - timedelta(milliseconds=1)) is False
-        assert play.time_out(match.id, now=match.deadline) is True
+        assert server_timeouts.time_out(match.id, now=match.deadline - timedelta(milliseconds=1)) is False
+        assert server_timeouts.time_out(match.id, now=match.deadline) is True
 
 
 def test_a_table_says_its_whole_time_rule(house: House) -> None:
-    assert "2 days for each move" in wording.pace(2 * 86400)
-    assert f"after {('none', 'one', 'two')[play.MISSES]} in a row a bot takes the seat over" in wording.pace(3600)
-    match = house.table("Ailsa", seats=2, pace=2 * 86400)
+    clock = {"move": 2 * 86400, "bank": 86400, "weekend": True, "missing": "vote"}
+    match = house.table("Ailsa", seats=2, clock=clock)
     lobby.invite(match.id, house.people["Ailsa"], "eve@example.org", house.now)
-    house.started("Bran", "Catrin", pace=2 * 86400)
+    house.started("Bran", "Catrin", clock=clock)
+    said = log.rule_sentence(match)
+    assert "2 days for each move" in said
     for message in house.mail():
-        assert "2 days for each move" in message.text.replace("\n", " ")
+        assert said in " ".join(message.text.split())
     assert letters.LIVES["start"] <= timedelta(days=3)

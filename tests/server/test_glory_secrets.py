@@ -12,7 +12,7 @@ from house import House
 from engine import games, record
 from engine.games.glory.cards import CARD
 from engine.replay import Row
-from server import db, lobby, log, play, story
+from server import audit, db, lobby, log, story
 from server.errors import Refused
 from server.models import LogRow, Match
 
@@ -93,4 +93,4 @@ def test_a_frozen_match_tells_the_keeper_why_and_nobody_else(cottage: House, mat
     card = row.text.partition(" ")[0]
     assert refused.value.sentence.endswith(f"row {DOWN + 1} does not fit.")
     assert card not in refused.value.sentence
-    assert card in play.verify(match.id)[0]
+    assert card in audit.verify(match.id)[0]

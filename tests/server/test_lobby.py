@@ -10,11 +10,11 @@ from together import damage, in_parallel, refused
 
 from engine import deal
 from engine.games.clans import GAME
-from server import archive, db, links, lobby, log, play, talk
+from server import archive, audit, db, links, lobby, log, seating, talk
 from server.lobby import Terms
 from server.models import Link, Match, Outbox, Seat, User
 
-GOOD = {"game": "clans", "seats": 3, "pace": 86400, "options": {}}
+GOOD = {"game": "clans", "seats": 3, "clock": {"move": 86400}, "options": {}}
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,11 @@ GOOD = {"game": "clans", "seats": 3, "pace": 86400, "options": {}}
         {"game": ""},
         {"seats": 1},
         {"seats": 5},
-        {"pace": 3599},
-        {"pace": 30 * 86400 + 1},
-        {"pace": -1},
+        {"clock": {"move": 3599}},
+        {"clock": {"move": 60 * 86400 + 1}},
+        {"clock": {"move": -1}},
+        {"clock": {"pace": 86400}},
+        {"clock": {"daily": "25:00 Europe/Prague", "move": 86400}},
         {"seating": "alphabet"},
         {"seating": ""},
         {"options": {"five_singles": "perhaps"}},
@@ -42,19 +44,30 @@ def test_a_table_with_a_wrong_term_is_not_opened(cottage: House, wrong: dict[str
     assert not Seat.select().exists()
 
 
-@pytest.mark.parametrize("pace", [3600, 5000, 30 * 86400])
+@pytest.mark.parametrize(
+    "clock",
+    [
+        {"move": 3600},
+        {"move": 5000, "weekend": True, "nights": True, "missing": "vote", "takeback": False},
+        {"bank": 86400, "increment": 3600, "cap": 2 * 86400, "missing": "loss"},
+        {"move": 86400, "daily": "18:00 Europe/Prague", "vacations": False, "misses": 3},
+        {},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("choice", ["all_leave", "all_stay"])
-def test_every_choice_of_the_table_is_kept_and_played_by(cottage: House, pace: int, choice: str) -> None:
+def test_every_choice_of_the_table_is_kept_and_played_by(cottage: House, clock: dict[str, object], choice: str) -> None:
     options = {"five_singles": choice}
-    terms = Terms("clans", 2, pace, options, "join", autostart=True, invited_only=True)
+    terms = Terms("clans", 2, clock, options, "join", autostart=True, invited_only=True)
     match = log.get(lobby.open_table(cottage.people["Ailsa"], terms, cottage.now).id)
-    kept = (match.pace, match.options, match.seating, match.autostart, match.invited_only, match.rules)
-    assert kept == (pace, options, "join", True, True, GAME.rules)
+    kept = (match.clock, match.options, match.seating, match.autostart, match.invited_only, match.rules)
+    assert kept == (clock, options, "join", True, True, GAME.rules)
     token = lobby.invitation(match.id, cottage.people["Ailsa"], cottage.now)
     lobby.join(match.id, cottage.people["Bran"], now=cottage.now, invitation=token)
     played = cottage.played(match)
     assert played.position.state == GAME.begin(played.setup, 2, options)
     assert archive.whole_record(match)["options"] == options
+    assert (played.head["clock"], archive.whole_record(match)["clock"]) == (clock, clock)
 
 
 def test_only_confirmed_people_sit_down(house: House) -> None:
@@ -93,7 +106,7 @@ def test_the_last_seat_starts_the_match(house: House) -> None:
     assert match.deadline == house.now + timedelta(days=1)
     assert lobby.open_tables() == []
     assert {mail.user.name for mail in house.queued()} == {"Ailsa", "Bran", "Catrin"}
-    assert play.verify(match.id) == []
+    assert audit.verify(match.id) == []
 
 
 def test_nobody_sits_twice_or_at_a_full_or_closed_table(house: House) -> None:
@@ -154,7 +167,7 @@ def test_renaming_people_leaves_the_seats_as_they_are(house: House) -> None:
     with db.transaction():
         User.update(name="Zoe", name_key="zoe").where(User.name == "Catrin").execute()
     assert [seat.user_id for seat in log.places(match)] == before
-    assert play.verify(match.id) == []
+    assert audit.verify(match.id) == []
 
 
 def test_of_many_who_join_for_the_last_seat_one_sits(house: House) -> None:
@@ -165,7 +178,7 @@ def test_of_many_who_join_for_the_last_seat_one_sits(house: House) -> None:
     assert sorted(results) == ["not-open"] * 9 + ["running"]
     assert len(log.places(match)) == 2
     assert house.played(match).rows == []
-    assert play.verify(match.id) == []
+    assert audit.verify(match.id) == []
 
 
 def test_a_double_click_joins_once(house: House) -> None:
@@ -263,7 +276,7 @@ def test_the_deal_follows_from_the_secret_and_everybodys_words(house: House) -> 
     stream = deal.stream_for(bytes(match.secret), [seat.contribution for seat in log.places(match)])
     assert house.played(match).setup == GAME.deal(stream, 3, {})
     for seat in log.places(match)[1:]:
-        play.resign(match.id, seat.user, "web", now=house.now)
+        seating.resign(match.id, seat.user, "web", now=house.now)
     fairness = archive.export(log.get(match.id))["fairness"]
     assert fairness["commitment"] == shown
     assert fairness["contributions"] == [words[seat.owner.name] for seat in log.places(match)]

@@ -13,7 +13,7 @@ from house import House, Pigeonhole
 from smtp_sink import Sink
 from together import in_parallel, quick_pictures
 
-from server import accounts, db, letters, lobby, outbox, play, settings
+from server import accounts, audit, db, letters, lobby, outbox, settings
 from server.channels import DeliveryError, Message, email
 from server.models import Outbox, User
 
@@ -70,7 +70,7 @@ def test_one_cause_is_one_mail(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     for _ in range(3):
         house.move(match)
-        play.rebuild(match.id)
+        audit.rebuild(match.id, house.now)
     turns = [mail.key for mail in Outbox.select().where(Outbox.kind == "turn")]
     assert len(turns) == len(set(turns)) == 4
 

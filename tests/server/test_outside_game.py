@@ -29,7 +29,7 @@ def test_a_game_without_pages_is_played_from_table_to_archive(cottage: House, ap
     ailsa, bran = Visitor(app, cottage.people["Ailsa"]), Visitor(app, cottage.people["Bran"])
     for path in ("/", "/rules", "/rules/noughts", "/tables/new"):
         assert ailsa.get(path).status_code == 200, path
-    answer = ailsa.post("/tables/new", game="noughts", seats=2, pace=86400, seating="join")
+    answer = ailsa.post("/tables/new", game="noughts", seats=2, move=86400, seating="join")
     place = answer.headers["Location"]
     bran.post(f"{place}/join")
     match = log.get(int(place.rpartition("/")[2]))

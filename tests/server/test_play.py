@@ -9,7 +9,7 @@ import pytest
 from house import House
 
 from engine import games
-from server import db, log, play
+from server import audit, db, log, play, seating, timeouts
 from server.errors import Refused
 from server.models import ClientKey, LogRow, Match, Outbox, Seat
 
@@ -109,14 +109,14 @@ def test_a_match_ends_with_result_and_mail_to_all(house: House) -> None:
         play.submit(match.id, 0, "A1-A2", match.length, house.people["Ailsa"], "web", now=house.now)
     assert caught.value.since == ()
     with refused("not-running"):
-        play.resign(match.id, house.people["Ailsa"], "web", now=house.now)
-    assert play.time_out(match.id, now=house.later(days=100)) is False
+        seating.resign(match.id, house.people["Ailsa"], "web", now=house.now)
+    assert timeouts.time_out(match.id, now=house.later(days=100)) is False
 
 
 def test_one_of_two_resigns_and_the_other_wins(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     house.move(match)
-    play.resign(match.id, house.people["Bran"], "web", now=house.now)
+    seating.resign(match.id, house.people["Bran"], "web", now=house.now)
     match = log.get(match.id)
     assert (match.status, match.reason) == ("finished", "resignation")
     assert [seat.owner.name for seat in log.places(match) if seat.won] == ["Ailsa"]
@@ -125,24 +125,24 @@ def test_one_of_two_resigns_and_the_other_wins(house: House) -> None:
 def test_one_of_three_resigns_and_a_bot_plays_on(house: House) -> None:
     match = house.started("Ailsa", "Bran", "Catrin")
     house.mail()
-    play.resign(match.id, house.people["Bran"], "web", now=house.now)
+    seating.resign(match.id, house.people["Bran"], "web", now=house.now)
     match = log.get(match.id)
     assert match.status == "running"
     assert log.places(match)[1].user.bot == "easy"
     assert [row.kind for row in house.played(match).rows] == ["resign", "takeover"]
     assert {mail.user.name for mail in house.queued(kind="notice")} == {"Ailsa", "Catrin"}
     with refused("not-yours"):
-        play.resign(match.id, house.people["Bran"], "web", now=house.now)
+        seating.resign(match.id, house.people["Bran"], "web", now=house.now)
 
 
 def test_who_runs_out_of_time_has_a_move_played_for_him(house: House) -> None:
-    match = house.started("Ailsa", "Bran")
+    match = house.begun("Ailsa", "Bran")
     house.mail()
     seat = house.played(match).position.to_act[0]
-    assert play.time_out(match.id, now=house.later(hours=23)) is False
-    assert play.time_out(match.id, now=house.later(hours=1)) is True
-    assert play.time_out(match.id, now=house.now) is False
-    rows = house.played(match).rows
+    assert timeouts.time_out(match.id, now=house.later(hours=23)) is False
+    assert timeouts.time_out(match.id, now=house.later(hours=1)) is True
+    assert timeouts.time_out(match.id, now=house.now) is False
+    rows = house.played(match).rows[2:]
     assert [(row.kind, row.seat, row.via) for row in rows] == [("timeout", seat, "clock"), ("move", seat, "clock")]
     late = log.places(match)[seat].user
     assert [mail.user.name for mail in house.queued(kind="notice")] == [late.name]
@@ -150,17 +150,17 @@ def test_who_runs_out_of_time_has_a_move_played_for_him(house: House) -> None:
 
 
 def test_after_two_misses_in_a_row_a_bot_takes_over_and_all_are_told(house: House) -> None:
-    match = house.started("Ailsa", "Bran", "Catrin")
+    match = house.begun("Ailsa", "Bran", "Catrin")
     late = house.played(match).position.to_act[0]
     house.mail()
     for _ in range(2):
-        play.time_out(match.id, now=house.later(days=1))
+        timeouts.time_out(match.id, now=house.later(days=1))
         house.mail()
         while house.played(match).position.to_act[0] != late:
             house.later(minutes=1)
             house.move(match)
     rows = [row.kind for row in house.played(match).rows if row.seat == late]
-    assert rows == ["timeout", "move", "timeout", "move", "takeover"]
+    assert rows == ["move", "timeout", "move", "timeout", "move", "takeover"]
     seats = log.places(match)
     assert seats[late].user.bot
     told = {m.to_name for m in house.post.messages if any("bot took over" in line for line in m.text.splitlines())}
@@ -168,9 +168,9 @@ def test_after_two_misses_in_a_row_a_bot_takes_over_and_all_are_told(house: Hous
 
 
 def test_a_move_of_ones_own_forgives_the_miss_before(house: House) -> None:
-    match = house.started("Ailsa", "Bran")
+    match = house.begun("Ailsa", "Bran")
     for _ in range(3):
-        play.time_out(match.id, now=house.later(days=1))
+        timeouts.time_out(match.id, now=house.later(days=1))
         for _ in range(3):
             house.move(match)
     assert "takeover" not in {row.kind for row in house.played(match).rows}
@@ -179,8 +179,8 @@ def test_a_move_of_ones_own_forgives_the_miss_before(house: House) -> None:
 def test_a_bot_out_of_time_is_moved_for_without_blame(house: House) -> None:
     match = house.started("Ailsa", "Bran", "Catrin")
     seat = house.played(match).position.to_act[0]
-    play.resign(match.id, log.places(match)[seat].user, "web", now=house.now)
-    play.time_out(match.id, now=house.later(days=1))
+    seating.resign(match.id, log.places(match)[seat].user, "web", now=house.now)
+    timeouts.time_out(match.id, now=house.later(days=1))
     assert [row.kind for row in house.played(match).rows] == ["resign", "takeover", "move"]
 
 
@@ -200,34 +200,34 @@ def test_a_preview_tells_the_consequences_and_stores_nothing(house: House) -> No
 def test_cached_columns_are_compared_with_the_log_and_rebuilt(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     house.move(match)
-    assert play.verify(match.id) == []
+    assert audit.verify(match.id) == []
     with db.transaction():
         Match.update(to_act="0,1", deadline=house.now + timedelta(days=9)).where(Match.id == match.id).execute()
-    faults = " ".join(play.verify(match.id))
+    faults = " ".join(audit.verify(match.id))
     assert "to_act" in faults
     assert "deadline" in faults
-    play.rebuild(match.id)
-    assert play.verify(match.id) == []
-    assert play.running_or_over() == [match.id]
+    audit.rebuild(match.id, house.now)
+    assert audit.verify(match.id) == []
+    assert audit.running_or_over() == [match.id]
 
 
 def test_what_the_setup_row_says_of_rules_and_people_is_compared_too(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     with db.transaction():
         Match.update(options={"five_singles": "all_stay"}).where(Match.id == match.id).execute()
-    assert "options" in play.verify(match.id)[0]
+    assert "options" in audit.verify(match.id)[0]
     with db.transaction():
         Match.update(options={}).where(Match.id == match.id).execute()
         one, two = log.places(match)
         for seat, number in ((one, None), (two, 0), (one, 1)):
             Seat.update(number=number).where(Seat.id == seat.id).execute()
-    assert "people" in play.verify(match.id)[0]
+    assert "people" in audit.verify(match.id)[0]
 
 
 def test_a_match_of_other_rules_is_frozen(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     match = house.started("Ailsa", "Bran")
     monkeypatch.setattr(type(games.game("clans")), "rules", 2)
-    assert "rules 1" in play.verify(match.id)[0]
+    assert "rules 1" in audit.verify(match.id)[0]
     with refused("damaged"):
         house.move(match)
 
@@ -283,11 +283,11 @@ def test_a_row_changed_behind_dropped_triggers_freezes_the_match_and_is_named(ho
     with db.transaction():
         db.database.execute_sql(f"DROP TRIGGER log_never_changes{on}")
         LogRow.update(via="email").where((LogRow.match == match) & (LogRow.seq == 1)).execute()
-    assert "row 1" in play.verify(match.id)[0]
+    assert "row 1" in audit.verify(match.id)[0]
     with refused("damaged"):
         house.move(match)
     house.move(other)
-    assert play.verify(other.id) == []
+    assert audit.verify(other.id) == []
     assert len(log.raw(match)) == 1
 
 

@@ -11,7 +11,7 @@ import peewee
 import pytest
 from house import House
 
-from server import create_app, db, play
+from server import audit, create_app, db
 from server.models import TABLES, InstantField
 
 NEXT = '''
@@ -118,7 +118,7 @@ def nothing_is_half(house: House, number: int) -> None:
     assert "novelty" not in {column.name for column in db.database.get_columns("user")}
     with pytest.raises(db.PendingMigration, match="0999_novelty: run `clachan db migrate`"):
         db.require_current()
-    assert play.verify(number) == []
+    assert audit.verify(number) == []
 
 
 def test_nothing_starts_while_a_migration_is_pending(house: House, another) -> None:

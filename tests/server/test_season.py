@@ -8,7 +8,7 @@ import pytest
 from house import House
 from together import quick_pictures
 
-from server import bots, deadlines, log, play
+from server import audit, bots, deadlines, log
 from server.models import Match, Outbox
 
 MATCHES = 60
@@ -38,8 +38,8 @@ def test_a_season_of_late_and_absent_players_ends_every_match(
         deadlines.run(lambda: house.now)
         bots.run(house.now)
         house.mail()
-    for number in play.running_or_over():
-        assert play.verify(number) == []
+    for number in audit.running_or_over():
+        assert audit.verify(number) == []
     sent = Outbox.select().where((Outbox.kind == "turn") & (Outbox.state == "sent"))
     turns = [(mail.match_id, mail.seat, mail.asked, mail.user_id) for mail in sent]
     assert len(turns) == len(set(turns)), "a turn was told twice"

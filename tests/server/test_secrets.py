@@ -21,6 +21,7 @@ from typing import Any
 import flask
 import pytest
 from house import House, house_settings
+from postman import answer
 from visitor import Visitor, application
 
 from engine import bots, deal, games, record, replay
@@ -157,6 +158,14 @@ def world(
             seen[f"{who} refused"] = HASH.sub("#", visitor.post("/matches/1/moves", **post).text)
             seen[f"{who} stale"] = HASH.sub("#", visitor.post("/matches/1/moves", **{**post, "expected": 0}).text)
     mine = names[viewer] if viewer is not None else "nobody"
+    turn_mail = next((m for m in reversed(mails) if m.to_name == mine and m.reply_to), None)
+    if turn_mail:
+        others = [] if viewer == seat else asked
+        for number, text in enumerate(
+            ["help", "A1-L5", "R3 N1", "P9", "status\nsay Hm", "pause until 2026-03-20", *others]
+        ):
+            answer(house, turn_mail, text, Message_ID=f"<{number}@example.org>")
+        mails += house.mail()
     seen["mails"] = [
         (m.subject, HASH.sub("#", m.text), HASH.sub("#", m.html), m.picture, m.thread)
         for m in mails

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from house import House
 
-from server import accounts, archive, clock, db, home, log, play, seeding, talk
+from server import accounts, archive, audit, clock, db, home, log, seeding, talk
 from server.models import Match, Outbox, User
 from server.settings import Settings
 
@@ -24,12 +24,12 @@ def demo(house: House) -> House:
 def test_the_demo_shows_every_state_of_a_match(demo: House) -> None:
     states = {match.status for match in Match.select()}
     assert states == {"open", "running", "finished"}
-    for number in play.running_or_over():
-        assert play.verify(number) == []
+    for number in audit.running_or_over():
+        assert audit.verify(number) == []
     kept = archive.find().matches
     assert {match.game for match in kept} == {"clans", "glory"}
     assert all(archive.export(match)["result"] for match in kept)
-    running = [match for match in map(log.get, play.running_or_over()) if match.status == "running"]
+    running = [match for match in map(log.get, audit.running_or_over()) if match.status == "running"]
     assert all(match.deadline > clock.now() for match in running), "nobody runs out of time while he looks around"
     assert any(talk.lines(match) for match in running)
 
@@ -39,7 +39,7 @@ def test_everybody_of_the_demo_can_sign_in_and_has_something_waiting(demo: House
     for person in plan["people"]:
         user = accounts.sign_in(person["name"], plan["password"], source="here", now=clock.now())
         assert user.reachable
-        assert home.entries(user) or home.tables(user)
+        assert home.entries(user, clock.now()) or home.tables(user)
     assert sum(home.waiting(accounts.by_name(person["name"])) for person in plan["people"]) >= 2
 
 

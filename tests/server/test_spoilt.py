@@ -7,7 +7,7 @@ import pytest
 from house import House
 from visitor import Visitor, application
 
-from server import db, deadlines, outbox, play
+from server import audit, db, deadlines, outbox
 from server.letters import writer
 from server.models import Outbox
 
@@ -37,8 +37,8 @@ def test_a_spoilt_match_keeps_nobody_from_the_others(
     ailsa = Visitor(app, cottage.people["Ailsa"])
     for path in ("/", "/tables", "/archive", f"/matches/{sound.id}", f"/matches/{spoilt.id}", "/rules/clans"):
         assert ailsa.get(path).status_code == 200, path
-    assert play.verify(spoilt.id)
-    assert play.verify(sound.id) == []
+    assert audit.verify(spoilt.id)
+    assert audit.verify(sound.id) == []
     cottage.later(days=2)
     deadlines.run(lambda: cottage.now)
     assert len(cottage.played(sound).rows) == 2

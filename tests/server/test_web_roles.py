@@ -85,7 +85,7 @@ FORMS = {
     "match.preview": MOVE,
     "match.move": MOVE,
     "match.say": {"text": "Well met"},
-    "tables.new_post": {"game": "clans", "seats": "2", "pace": "86400"},
+    "tables.new_post": {"game": "clans", "seats": "2", "move": "86400"},
     "account.settings_post": {"zone": "UTC", "language": "en"},
 }
 

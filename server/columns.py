@@ -1,0 +1,118 @@
+"""What is remembered of a match beside its log: the columns that lists and sweeps look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any, Final
+
+from engine.counting import TICK
+from server.errors import Refused
+from server.log import Played, get, instant, places, read
+from server.models import Match, Seat, User
+
+# How long the others may take to decide what becomes of somebody who is out of time; then a bot takes the seat.
+DECIDING: Final = timedelta(days=3)
+
+
+def deadline(played: Played) -> datetime | None:
+    """Return when the clock acts next: the first awaited seat is out of time, or the others have not decided."""
+    found = (until for seat in played.position.to_act if (until := seat_deadline(played, seat)))
+    return min(found, default=None)
+
+
+def seat_deadline(played: Played, seat: int) -> datetime | None:
+    """Return when the clock acts on a seat, None if it is not awaited or there is no limit."""
+    late = undecided(played, seat)
+    return late + DECIDING if late else played.clocks.deadline(seat)
+
+
+def undecided(played: Played, seat: int) -> datetime | None:
+    """Return since when the others are to decide what becomes of a seat that is out of time; None if they are not."""
+    position = played.position
+    if played.clocks.rule.missing != "vote" or seat not in position.to_act:
+        return None
+    for row in reversed(played.rows[position.asked[seat] or 0 :]):
+        if row.seat == seat and row.kind in {"timeout", "wait", "takeover"}:
+            return instant(row.at) if row.kind == "timeout" else None
+    return None
+
+
+def asked(played: Played) -> int:
+    """Return the number of the last row at which an awaited seat was asked; 0 when nobody is awaited."""
+    position = played.position
+    return max((position.asked[seat] or 0 for seat in position.to_act), default=0)
+
+
+def cached(played: Played, seats: Sequence[Seat]) -> dict[str, Any]:
+    """Return the columns of `Match` that the log decides."""
+    outcome, position = played.outcome, played.position
+    last = played.rows[-1] if played.rows else played.setup_row
+    return {
+        "status": "finished" if outcome else "running",
+        "started_at": instant(played.setup_row.at),
+        "finished_at": instant(last.at) if outcome else None,
+        "length": position.seq,
+        "last_hash": bytes.fromhex(played.last_hash),
+        "to_act": ",".join(map(str, position.to_act)),
+        "asked": asked(played),
+        "bot_acts": any(seats[seat].user.bot for seat in position.to_act),
+        "deadline": deadline(played),
+        "reason": outcome.reason if outcome else "",
+        "offers": bool(position.offered) and not outcome,
+    }
+
+
+def steps(user: User) -> list[int]:
+    """Return at which percentages of the time a person wants reminders, ascending."""
+    return sorted({int(step) for step in user.reminders.split(",") if step.isdecimal() and 0 < int(step) < 100})
+
+
+def reminders(played: Played, seat: int, user: User) -> list[tuple[datetime, int]]:
+    """Return when reminders of an awaited person are due, and at which percentage; none for a bot."""
+    if user.bot or undecided(played, seat):
+        return []
+    moments = [(played.clocks.part(seat, _share(played, seat, step)), step) for step in steps(user)]
+    return [(moment, step) for moment, step in moments if moment]
+
+
+def _share(played: Played, seat: int, step: int) -> Fraction:
+    """Return the share of the time at which a percentage of the seat's own time is used: after what outages gave."""
+    since, given = played.clocks.clock(seat).asked_at, played.clocks.given_back(seat)
+    total = played.clocks.left(seat, since) if since and given else None
+    before = Fraction(given // TICK, total // TICK) if total else 0
+    return before + (1 - before) * Fraction(step, 100)
+
+
+def next_reminder(played: Played, seats: Sequence[Seat], after: datetime) -> datetime | None:
+    """Return the first instant after the given one at which a reminder of an awaited person is due."""
+    due = (moment for seat in played.position.to_act for moment, _ in reminders(played, seat, seats[seat].user))
+    return min((moment for moment in due if moment > after), default=None)
+
+
+def remind_anew(user: User, now: datetime) -> None:
+    """Look again when reminders are due where the person is awaited; the caller holds a transaction."""
+    for seat in Seat.select(Seat, Match).join(Match).where((Seat.user == user) & (Match.status == "running")):
+        if seat.number in seat.match.awaited:
+            with suppress(Refused):
+                played = read(get(seat.match_id, hold=True))
+                due = next_reminder(played, places(played.match), now)
+                Match.update(reminder_at=due).where(Match.id == seat.match_id).execute()
+
+
+def store(played: Played, now: datetime) -> None:
+    """Bring the columns up to date after rows were appended, inside the caller's transaction."""
+    match, seats = played.match, places(played.match)
+    fields = cached(played, seats)
+    if (fields["asked"], fields["to_act"], fields["deadline"]) != (match.asked, match.to_act, match.deadline):
+        fields |= {"reminder_at": next_reminder(played, seats, now)}
+    fields |= {"leased_until": None}
+    for name, value in fields.items():
+        setattr(match, name, value)
+    Match.update(**fields).where(Match.id == match.id).execute()
+    if played.outcome:
+        for number, seat in enumerate(seats):
+            won = number in played.outcome.winners
+            Seat.update(score=played.outcome.scores[number], won=won).where(Seat.id == seat.id).execute()

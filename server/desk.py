@@ -1,0 +1,82 @@
+"""A match held for writing: every row of a running match is put here, and what follows from it with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from engine.replay import Row
+from server import accounts, ahead, columns, db, log, notify
+from server.errors import Refused
+from server.log import Played
+from server.models import Match, Seat, User
+
+
+@dataclass(slots=True)
+class Desk:
+    """A match held for writing: rows put here are in the log when the block ends, with everything that follows.
+
+    `dropped` tells, by seat, why a move that was ready is not made after all.
+    """
+
+    played: Played
+    seats: list[Seat]
+    now: datetime
+    rows: list[Row] = field(default_factory=list)
+    dropped: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def match(self) -> Match:
+        """The match."""
+        return self.played.match
+
+    def put(self, kind: str, seat: int | None, text: str, via: str) -> Row:
+        """Append a row."""
+        row = log.append(self.played, kind, seat, text, via, self.now)
+        self.rows.append(row)
+        return row
+
+    def own_seat(self, user: User) -> int:
+        """Return the number of the seat the person sits in. Raises `Refused` (not-yours)."""
+        return log.seat_of(self.seats, user)
+
+    def require_running(self) -> None:
+        """Raise `Refused` (not-running) if the match has ended."""
+        if self.played.outcome:
+            raise Refused("not-running", "This match has ended.")
+
+    def hand_to_bot(self, seat: int, via: str) -> None:
+        """Put a bot in the seat, with a row that says so."""
+        self.put("takeover", seat, "bot", via)
+        self._seat(seat, accounts.bot(self.now))
+
+    def hand_to(self, seat: int, user: User, via: str) -> None:
+        """Put a person in the seat, with a row that says so; whoever sat there sees nothing of it any more."""
+        self.put("takeover", seat, f"person:{user.id}", via)
+        self._seat(seat, user)
+
+    def _seat(self, seat: int, user: User) -> None:
+        place = self.seats[seat]
+        place.user = user
+        Seat.update(user=user, visited_at=None).where(Seat.id == place.id).execute()
+        ahead.forget(self.match, seat)
+
+
+@contextmanager
+def writing(match_id: int, now: datetime) -> Iterator[Desk]:
+    """Hold a running match, and at the end of the block store what follows from the rows put: all or nothing.
+
+    Raises `Refused` (not-found, not-running, damaged).
+    """
+    with db.transaction():
+        match = log.get(match_id, hold=True)
+        if match.status in {"open", "cancelled"}:
+            raise Refused("not-running", "This match is not running.")
+        desk = Desk(log.read(match), log.places(match), now)
+        yield desk
+        if desk.rows:
+            ahead.follow(desk)
+            columns.store(desk.played, now)
+            notify.advanced(desk.played, desk.rows, now, desk.dropped)

@@ -1,0 +1,97 @@
+"""Rows of the log that are no moves, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final
+
+from engine.replay import Row
+from server import wording
+from server.log import Played, instant
+from server.models import User
+
+
+def sentence(played: Played, row: Row, called: Sequence[str]) -> str:
+    """Return what a row did in one sentence. `called` are display names in seat order."""
+    name = called[row.seat] if row.seat is not None else ""
+    return _TOLD[row.kind](played, row, name, called)
+
+
+def proposal(topic: str, called: Sequence[str], zone: str = "UTC") -> str:
+    """Return what is proposed, to go on after "proposes", with instants in the reader's zone."""
+    word, _, rest = topic.partition(" ")
+    if word == "pause":
+        return f"to pause the match until {wording.when(instant(rest), zone)}"
+    if word == "wait":
+        return f"to wait once more for {called[int(rest)]}"
+    if word == "replace":
+        return f"to let a bot, or whoever wants, take the seat of {called[int(rest)]}"
+    return {"resume": "to end the pause", "end": "to end the match as it stands"}.get(word, "something")
+
+
+def _when(moment: datetime) -> str:
+    return wording.when(moment, "UTC")
+
+
+def _span(text: str) -> tuple[datetime, datetime]:
+    start, _, end = text.partition("/")
+    return instant(start), instant(end)
+
+
+def _takeover(played: Played, row: Row, name: str, _called: Sequence[str]) -> str:
+    number = row.text.removeprefix("person:")
+    if number == row.text:
+        return f"A bot took over the seat of {name}."
+    if int(number) == played.head["people"][row.seat or 0]:
+        return f"{name} took the seat back from the bot."
+    user = User.get_or_none(User.id == int(number))
+    return f"{user.name if user else 'Somebody'} took over a free seat."
+
+
+def _vacation(_played: Played, row: Row, name: str, _called: Sequence[str]) -> str:
+    start, end = _span(row.text)
+    if end <= instant(row.at):
+        return f"{name} is back from vacation."
+    if end <= start:
+        return f"{name} is not going on vacation after all."
+    return f"{name} is on vacation from {_when(start)} until {_when(end)}; his clock stands still."
+
+
+def _outage(_played: Played, row: Row, _name: str, _called: Sequence[str]) -> str:
+    start, end = _span(row.text)
+    return f"The server was down from {_when(start)} until {_when(end)}; that time is given back."
+
+
+def _hours(_played: Played, row: Row, name: str, _called: Sequence[str]) -> str:
+    zone, _, nights = row.text.partition(" ")
+    return f"{name} is in the time zone {zone}" + (
+        f", with nights from {nights.replace('-', ' to ')}." if nights else "."
+    )
+
+
+def _vote(_played: Played, row: Row, name: str, called: Sequence[str]) -> str:
+    return f"{name} proposes {proposal(row.text, called)}." if row.text else f"{name} proposes nothing any more."
+
+
+def _simple(text: str) -> Callable[[Played, Row, str, Sequence[str]], str]:
+    return lambda _played, row, name, _called: text.format(name=name, text=row.text)
+
+
+_TOLD: Final[dict[str, Callable[[Played, Row, str, Sequence[str]], str]]] = {
+    "resign": _simple("{name} resigned."),
+    "timeout": _simple("{name} ran out of time."),
+    "undo": _simple("{name} took back move {text}."),
+    "offer": _simple("The seat of {name} is free: whoever wants may take it over."),
+    "end": _simple("All agreed to end the match as it stands."),
+    "cancel": _simple("{name} called the match off before the first move."),
+    "resume": _simple("All agreed to go on; the clocks run again."),
+    "wait": _simple("The others wait once more for {name}."),
+    "nudge": _simple("{name} asks for a move."),
+    "pause": lambda _played, row, _name, _called: f"All agreed to pause the match until {_when(instant(row.text))}.",
+    "takeover": _takeover,
+    "vacation": _vacation,
+    "outage": _outage,
+    "hours": _hours,
+    "vote": _vote,
+}

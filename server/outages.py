@@ -1,0 +1,67 @@
+"""Times in which no scheduler ran: noticed by the next one that does, and given back before anybody is out of time."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from server import columns, db, notify
+from server.desk import writing
+from server.errors import Refused
+from server.log import stamp
+from server.models import Job, Match, Outage
+
+# Restarts and slow ticks are no outage.
+LEAST: Final = timedelta(minutes=10)
+BEAT: Final = "beat"
+
+
+def beat(now: datetime) -> None:
+    """Note that a scheduler is at work; what has passed since the last time, if it is long, is an outage."""
+    with db.transaction():
+        last = db.locked(Job.select().where(Job.name == BEAT)).first()
+        if last is None:
+            Job.insert(name=BEAT, began_at=now, succeeded_at=now, fault="").on_conflict_ignore().execute()
+            return
+        if now - last.began_at >= LEAST:
+            Outage.create(began_at=last.began_at, ended_at=now)
+        # A clock that is set back begins anew from there.
+        Job.update(began_at=now, succeeded_at=now).where(Job.name == BEAT).execute()
+
+
+def give_back(now: datetime, limit: int = 500) -> bool:
+    """Move the deadlines of running matches on by the outages that are not settled; return whether all are.
+
+    Until then nobody may be timed out. Each match gets its row once, whoever is at work on it and wherever that ended.
+    """
+    for outage in list(Outage.select().where(Outage.done_at.is_null()).order_by(Outage.id)):
+        begun = (Match.status == "running") & (Match.id > outage.place) & (Match.started_at < outage.ended_at)
+        matches = list(Match.select().where(begun).order_by(Match.id).limit(limit))
+        for match in matches:
+            _give_back(match, outage, now)
+            with db.transaction():
+                Outage.update(place=match.id).where((Outage.id == outage.id) & (Outage.place < match.id)).execute()
+        if len(matches) == limit:
+            return False
+        with db.transaction():
+            mine = (Outage.id == outage.id) & Outage.done_at.is_null()
+            if Outage.update(done_at=now).where(mine).execute() == 1:
+                notify.outage(outage, now)
+    return True
+
+
+def _give_back(match: Match, outage: Outage, now: datetime) -> None:
+    text = f"{stamp(outage.began_at)}/{stamp(outage.ended_at)}"
+    try:
+        with writing(match.id, now) as desk:
+            told = any(row.kind == "outage" and row.text == text for row in desk.played.rows)
+            if not told and not desk.played.outcome and columns.deadline(desk.played):
+                desk.put("outage", None, text, "clock")
+    except Refused:
+        # A damaged match is frozen anyway.
+        return
+
+
+def unsettled() -> bool:
+    """Whether there is an outage that has not been given back yet."""
+    return bool(Outage.select().where(Outage.done_at.is_null()).exists())

@@ -1,0 +1,100 @@
+"""Who sits where in a running match: giving up, being taken over, coming back, taking a free seat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from server import log
+from server.desk import Desk, writing
+from server.errors import Refused
+from server.log import Played
+from server.models import Match, Seat, User
+
+
+def resign(match_id: int, by: User, via: str, *, now: datetime) -> None:
+    """Give up; a bot plays the seat on while at least two others contest. Raises `Refused`."""
+    with writing(match_id, now) as desk:
+        seat = desk.own_seat(by)
+        desk.require_running()
+        leave_contest(desk, seat, via)
+
+
+def leave_contest(desk: Desk, seat: int, via: str) -> None:
+    """Take a seat out of the contest, by its player's will or because he is out of time where that loses."""
+    desk.put("resign", seat, "", via)
+    if not desk.played.outcome:
+        desk.hand_to_bot(seat, via)
+
+
+def cancel(match_id: int, by: User, via: str, *, now: datetime) -> None:
+    """Call the match off before anybody has moved. Raises `Refused` (not-yours, not-running)."""
+    with writing(match_id, now) as desk:
+        seat = desk.own_seat(by)
+        desk.require_running()
+        if any(row.kind == "move" for row in desk.played.rows):
+            raise Refused(
+                "not-running", "A match is called off only before the first move; later all must agree to end it."
+            )
+        desk.put("cancel", seat, "", via)
+
+
+def come_back(match_id: int, by: User, via: str, *, now: datetime) -> None:
+    """Take back the own seat from the bot that took it over. Raises `Refused` (not-yours, not-running)."""
+    with writing(match_id, now) as desk:
+        desk.require_running()
+        seat = own_lost_seat(desk.played, desk.seats, by)
+        if seat is None:
+            raise Refused("not-yours", "There is no seat of yours that a bot plays, or you have resigned.")
+        desk.hand_to(seat, by, via)
+
+
+def own_lost_seat(played: Played, seats: Sequence[Seat], user: User) -> int | None:
+    """Return the number of the seat that was the person's and that a bot plays, if he may have it back."""
+    for number, seat in enumerate(seats):
+        if seat.owner_id == user.id and seat.user.bot and number not in played.position.resigned:
+            return number
+    return None
+
+
+def offer(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> None:
+    """Let anybody take over a seat that a bot plays; any player may say so. Raises `Refused`."""
+    with writing(match_id, now) as desk:
+        desk.own_seat(by)
+        desk.require_running()
+        position = desk.played.position
+        if not 0 <= seat < len(desk.seats) or seat not in position.taken_over or seat in position.resigned:
+            raise Refused("bad-input", "Only a seat that a bot plays, and nobody has resigned from, can be offered.")
+        if seat in position.offered:
+            raise Refused("bad-input", "This seat is offered already.")
+        desk.put("offer", seat, "", via)
+
+
+def take(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> None:
+    """Take over a seat that is offered. Raises `Refused` (not-open, already-seated, unconfirmed, not-running)."""
+    with writing(match_id, now) as desk:
+        desk.require_running()
+        if by.confirmed_at is None:
+            raise Refused("unconfirmed", "Please confirm your mail address first: the letter is in your mailbox.")
+        if knows_another(desk.played, by, seat):
+            raise Refused("already-seated", "You have played in this match already.")
+        if seat not in desk.played.position.offered:
+            raise Refused("not-open", "This seat is not free any more.")
+        desk.hand_to(seat, by, via)
+
+
+def knows_another(played: Played, user: User, seat: int) -> bool:
+    """Whether the person may know secrets of another seat, because he was there at the start or took one over."""
+    taken = {row.seat for row in played.rows if row.kind == "takeover" and row.text == f"person:{user.id}"}
+    return user.id in played.head["people"] or not taken <= {seat}
+
+
+def offered(limit: int = 50) -> list[Match]:
+    """Return the running matches with a seat that anybody may take over, newest first."""
+    query = Match.select().where((Match.offers == True) & (Match.status == "running"))  # noqa: E712
+    return list(query.order_by(Match.id.desc()).limit(limit))
+
+
+def free_seats(match: Match) -> list[int]:
+    """Return the numbers of the seats of a running match that anybody may take over."""
+    return sorted(log.read(match).position.offered) if match.offers else []

@@ -1,0 +1,125 @@
+"""Vacations: announced by a person from a day to a day, seen by all, and ending by themselves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from server import db, log
+from server.desk import writing
+from server.errors import Refused
+from server.log import Played, stamp
+from server.models import Match, Seat, User, Vacation
+
+DAYS_A_YEAR: Final = 42
+LONGEST: Final = timedelta(days=28)
+# So far ahead may one be announced.
+AHEAD: Final = timedelta(days=180)
+
+
+def announce(user: User, starts_at: datetime, ends_at: datetime, via: str, *, now: datetime) -> Vacation:
+    """Stop the person's clocks from an instant, or from now on if it is past, to another; one at a time.
+
+    Every running match of his whose table lets vacations count is told by a row. Raises `Refused` (bad-input).
+    """
+    starts_at, ends_at = max(_whole(starts_at), _whole(now)), _whole(ends_at)
+    with db.transaction():
+        db.locked(User.select().where(User.id == user.id)).first()
+        _check(user, starts_at, ends_at, now)
+        vacation: Vacation = Vacation.create(user=user, starts_at=starts_at, ends_at=ends_at)
+        _tell(user, vacation, via, now)
+    return vacation
+
+
+def end(user: User, via: str, *, now: datetime) -> None:
+    """Come back early, or not go. Raises `Refused` (bad-input) if there is no vacation."""
+    with db.transaction():
+        db.locked(User.select().where(User.id == user.id)).first()
+        vacation = current(user, now)
+        if vacation is None:
+            raise Refused("bad-input", "You have announced no vacation.")
+        # What has passed of it stays; it counts for the year.
+        vacation.ends_at = max(vacation.starts_at, now)
+        Vacation.update(ends_at=vacation.ends_at).where(Vacation.id == vacation.id).execute()
+        _tell(user, vacation, via, now)
+
+
+def current(user: User, now: datetime) -> Vacation | None:
+    """Return the vacation that the person is on or has announced, None if there is none."""
+    query = Vacation.select().where((Vacation.user == user) & (Vacation.ends_at > now))
+    found: Vacation | None = query.order_by(Vacation.starts_at).first()
+    return found
+
+
+def days_left(user: User, year: int) -> int:
+    """Return how many whole days of vacation the person still has in the calendar year (UTC)."""
+    return max(0, DAYS_A_YEAR - -(-_taken(user, year) // timedelta(days=1)))
+
+
+def note_at_start(played: Played, seats: list[Seat], via: str, now: datetime) -> None:
+    """Write into the log of a match just begun who is on vacation, and what hours people have."""
+    rule = played.clocks.rule
+    for number, seat in enumerate(seats):
+        if (rule.weekend or rule.nights) and not seat.user.bot:
+            log.append(played, "hours", number, hours_text(seat.user), via, now)
+        vacation = current(seat.user, now)
+        if rule.vacations and vacation:
+            log.append(played, "vacation", number, _text(vacation), via, now)
+
+
+def note_hours(user: User, via: str, *, now: datetime) -> None:
+    """Write changed zone or nightly hours of a person into his matches; they count from his next turn on."""
+    for match in _running(user):
+        with writing(match.id, now) as desk:
+            rule = desk.played.clocks.rule
+            if (rule.weekend or rule.nights) and not desk.played.outcome:
+                desk.put("hours", desk.own_seat(user), hours_text(user), via)
+
+
+def hours_text(user: User) -> str:
+    """Return a person's zone and nightly hours as a row holds them."""
+    return f"{user.zone} {user.nights}".strip()
+
+
+def _tell(user: User, vacation: Vacation, via: str, now: datetime) -> None:
+    for match in _running(user):
+        with writing(match.id, now) as desk:
+            if desk.played.clocks.rule.vacations and not desk.played.outcome:
+                desk.put("vacation", desk.own_seat(user), _text(vacation), via)
+
+
+def _running(user: User) -> list[Match]:
+    """Return the person's running matches, in an order that all keep who hold several."""
+    query = Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running"))
+    return list(query.order_by(Match.id))
+
+
+def _text(vacation: Vacation) -> str:
+    return f"{stamp(vacation.starts_at)}/{stamp(vacation.ends_at)}"
+
+
+def _check(user: User, starts_at: datetime, ends_at: datetime, now: datetime) -> None:
+    if ends_at <= starts_at:
+        raise Refused("bad-input", "A vacation ends after it has begun.")
+    if ends_at - starts_at > LONGEST or starts_at - now > AHEAD:
+        raise Refused("bad-input", f"A vacation is {LONGEST.days} days at most, announced {AHEAD.days} days ahead.")
+    if current(user, now):
+        raise Refused("bad-input", "You have announced a vacation already. End it first.")
+    for year in {starts_at.year, ends_at.year}:
+        taken = _taken(user, year) + _within(starts_at, ends_at, year)
+        if taken > timedelta(days=DAYS_A_YEAR):
+            raise Refused("bad-input", f"Of {DAYS_A_YEAR} days a year you have {days_left(user, year)} left in {year}.")
+
+
+def _taken(user: User, year: int) -> timedelta:
+    spans = (_within(each.starts_at, each.ends_at, year) for each in Vacation.select().where(Vacation.user == user))
+    return sum(spans, timedelta(0))
+
+
+def _within(starts_at: datetime, ends_at: datetime, year: int) -> timedelta:
+    first, last = datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
+    return max(timedelta(0), min(ends_at, last) - max(starts_at, first))
+
+
+def _whole(moment: datetime) -> datetime:
+    return moment.replace(second=0, microsecond=0)

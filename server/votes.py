@@ -1,0 +1,159 @@
+"""What the players of a match decide together: pausing, going on, ending, and what becomes of who is out of time.
+
+A vote is a row of the log; what is decided follows from the rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from server import columns
+from server.desk import Desk, writing
+from server.errors import Refused
+from server.log import Played, instant, stamp
+from server.models import Seat, User
+
+# A proposal that not all have agreed to in this time is forgotten.
+LIFETIME: Final = timedelta(days=7)
+LONGEST_PAUSE: Final = timedelta(days=60)
+MOST_PAUSES: Final = 5
+MOST_WAITS: Final = 3
+# What ends the life of earlier proposals of the same kind.
+SETTLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "pause": ("pause", "resume"),
+    "resume": ("pause", "resume"),
+    "end": ("end",),
+    "wait": ("wait", "takeover", "move"),
+    "replace": ("wait", "takeover", "move"),
+}
+ABOUT_LATE: Final = ("wait", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Something that somebody wants and others may agree to: `topic` is its text in the log, `seats` who wants it."""
+
+    topic: str
+    seats: tuple[int, ...]
+
+
+def proposals(played: Played, now: datetime) -> list[Proposal]:
+    """Return what is proposed at the moment, oldest first."""
+    found: dict[str, dict[int, None]] = {}
+    for row in played.rows:
+        for topic in list(found):
+            if row.kind in SETTLES[topic.split()[0]]:
+                del found[topic]
+        if row.kind != "vote" or row.seat is None:
+            continue
+        for wanting in found.values():
+            wanting.pop(row.seat, None)
+        if row.text and instant(row.at) > now - LIFETIME:
+            found.setdefault(row.text, {})[row.seat] = None
+    return [Proposal(topic, tuple(wanting)) for topic, wanting in found.items() if wanting]
+
+
+def vote(match_id: int, by: User, topic: str, via: str, *, now: datetime) -> bool:
+    """Propose something or agree to it; return whether it is decided by that. One person wants one thing at a time.
+
+    `topic` is `pause` with an instant, `resume`, `end`, `wait` or `replace` with the number of a seat that is out of
+    time, or "" to want nothing any more. Raises `Refused` (bad-input, not-yours, not-running).
+    """
+    with writing(match_id, now) as desk:
+        seat = desk.own_seat(by)
+        desk.require_running()
+        if topic:
+            _check(desk, seat, topic, now)
+        elif not any(seat in proposal.seats for proposal in proposals(desk.played, now)):
+            raise Refused("bad-input", "You propose nothing at the moment.")
+        if any(proposal.topic == topic and seat in proposal.seats for proposal in proposals(desk.played, now)):
+            return False
+        desk.put("vote", seat, topic, via)
+        if not topic or not _decided(desk, topic, now):
+            return False
+        _carry_out(desk, seat, topic, via)
+        return True
+
+
+def pause_topic(until: datetime) -> str:
+    """Return the topic of a pause until then, to whole minutes so that two who mean the same say the same."""
+    return f"pause {stamp(until.astimezone(UTC).replace(second=0, microsecond=0))}"
+
+
+def voters(seats: list[Seat], played: Played, topic: str) -> list[int]:
+    """Return the seats of the people who have a say: all, or all but the one who is out of time."""
+    word, _, rest = topic.partition(" ")
+    late = int(rest) if word in ABOUT_LATE else None
+    return [number for number, seat in enumerate(seats) if not seat.user.bot and number != late]
+
+
+def carried(topic: str, wanting: Collection[int], having: Sequence[int]) -> bool:
+    """Whether the seats that want it are enough of those that have a say."""
+    for_it = sum(seat in wanting for seat in having)
+    # Of somebody who is not there the most decide; what touches all needs all.
+    return 2 * for_it > len(having) if topic.split()[0] in ABOUT_LATE else for_it == len(having)
+
+
+def pauses_left(played: Played) -> int:
+    """Return how many more pauses the match may have."""
+    return MOST_PAUSES - sum(row.kind == "pause" for row in played.rows)
+
+
+def waits_left(played: Played, late: int) -> int:
+    """Return how many more times the seat may be waited for."""
+    return MOST_WAITS - sum(row.kind == "wait" and row.seat == late for row in played.rows)
+
+
+def _decided(desk: Desk, topic: str, now: datetime) -> bool:
+    wanting = next(proposal.seats for proposal in proposals(desk.played, now) if proposal.topic == topic)
+    return carried(topic, wanting, voters(desk.seats, desk.played, topic))
+
+
+def _carry_out(desk: Desk, seat: int, topic: str, via: str) -> None:
+    word, _, rest = topic.partition(" ")
+    if word == "replace":
+        desk.hand_to_bot(int(rest), via)
+        desk.put("offer", int(rest), "", via)
+    elif word == "wait":
+        desk.put("wait", int(rest), "", via)
+    elif word == "pause":
+        desk.put("pause", seat, rest, via)
+    else:
+        desk.put(word, seat, "", via)
+
+
+def _check(desk: Desk, seat: int, topic: str, now: datetime) -> None:
+    word, _, rest = topic.partition(" ")
+    if word == "pause":
+        _check_pause(desk, rest, now)
+    elif word == "resume" and not rest:
+        if not desk.played.clocks.paused(now):
+            raise Refused("bad-input", "The match is not paused.")
+    elif word in ABOUT_LATE and rest.isdecimal() and int(rest) < len(desk.seats):
+        _check_late(desk, seat, word, int(rest))
+    elif topic != "end":
+        raise Refused("bad-input", "This cannot be proposed.")
+
+
+def _check_pause(desk: Desk, rest: str, now: datetime) -> None:
+    try:
+        until = instant(rest)
+        length = until - now
+    except (ValueError, TypeError):
+        raise Refused("bad-input", "A pause needs the day it ends.") from None
+    if pause_topic(until) != f"pause {rest}" or not timedelta(0) < length <= LONGEST_PAUSE:
+        raise Refused("bad-input", f"A pause ends within {LONGEST_PAUSE.days} days.")
+    if desk.played.clocks.rule.limitless:
+        raise Refused("bad-input", "There is no clock in this match to stop.")
+    if not pauses_left(desk.played):
+        raise Refused("bad-input", f"A match is paused {MOST_PAUSES} times at most.")
+
+
+def _check_late(desk: Desk, seat: int, word: str, late: int) -> None:
+    if seat == late or not columns.undecided(desk.played, late):
+        raise Refused("bad-input", "There is nothing to decide about this seat.")
+    if word == "wait" and not waits_left(desk.played, late):
+        raise Refused("bad-input", f"A seat is waited for {MOST_WAITS} times at most.")

@@ -1,0 +1,111 @@
+"""What players of a match decide beside their moves: time, seats, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import flask
+import flask_login
+
+from server import ahead, clock, play, seating, votes, wording
+from server.web.account import me
+from server.web.guard import again, day, field
+from server.web.match import show, visible
+
+pages = flask.Blueprint("affairs", __name__, url_prefix="/matches/<int:match_id>")
+
+
+@pages.before_request
+@flask_login.login_required
+def signed_in() -> None:
+    """Let only signed-in people in."""
+
+
+@pages.post("/resign")
+@again(show)
+def resign(match_id: int) -> Any:
+    """Give the match up."""
+    return _done(match_id, seating.resign, "You have resigned.")
+
+
+@pages.post("/cancel")
+@again(show)
+def cancel(match_id: int) -> Any:
+    """Call the match off before the first move."""
+    return _done(match_id, seating.cancel, "The match is called off.")
+
+
+@pages.post("/undo")
+@again(show)
+def undo(match_id: int) -> Any:
+    """Take the last move back."""
+    return _done(match_id, play.take_back, "Your move is taken back. Make another.")
+
+
+@pages.post("/nudge")
+@again(show)
+def nudge(match_id: int) -> Any:
+    """Have those awaited told once more."""
+    return _done(match_id, play.nudge, "They are told once more.")
+
+
+@pages.post("/back")
+@again(show)
+def come_back(match_id: int) -> Any:
+    """Take the own seat back from the bot."""
+    return _done(match_id, seating.come_back, "You have your seat back.")
+
+
+@pages.post("/seats/<int:seat>/offer")
+@again(lambda match_id, seat: show(match_id))
+def offer(match_id: int, seat: int) -> Any:
+    """Let anybody take over a seat that a bot plays."""
+    visible(match_id)
+    seating.offer(match_id, seat, me(), "web", now=clock.now())
+    return _back(match_id, "The seat is free for anybody who wants it.")
+
+
+@pages.post("/seats/<int:seat>/take")
+@again(lambda match_id, seat: show(match_id))
+def take(match_id: int, seat: int) -> Any:
+    """Take over a free seat."""
+    visible(match_id)
+    seating.take(match_id, seat, me(), "web", now=clock.now())
+    return _back(match_id, "The seat is yours. Good luck!")
+
+
+@pages.post("/vote")
+@again(show)
+def vote(match_id: int) -> Any:
+    """Propose something, or agree to it: a `topic` as the page has it, or a pause until the end of a day."""
+    visible(match_id)
+    topic = field("topic")
+    if topic == "pause":
+        topic = votes.pause_topic(wording.morning(day(field("until")) + timedelta(days=1), me().zone))
+    decided = votes.vote(match_id, me(), topic, "web", now=clock.now())
+    return _back(match_id, "That is decided." if decided else "The others are told." if topic else "Withdrawn.")
+
+
+@pages.post("/prepare")
+@again(show)
+def prepare(match_id: int) -> Any:
+    """Have a move ready for the next turn, or put it away."""
+    visible(match_id)
+    if field("away"):
+        ahead.put_away(match_id, me())
+        return _back(match_id, "Put away.")
+    made = ahead.prepare(match_id, me(), field("move"), after=field("after"), now=clock.now())
+    return _back(match_id, f"{made.text} will be played as soon as it is your turn, if it is legal then.")
+
+
+def _done(match_id: int, act: Callable[..., None], told: str) -> Any:
+    visible(match_id)
+    act(match_id, me(), "web", now=clock.now())
+    return _back(match_id, told)
+
+
+def _back(match_id: int, told: str) -> Any:
+    flask.flash(told)
+    return flask.redirect(flask.url_for("match.show", match_id=match_id))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import signal
+import smtplib
+import socket
 import subprocess
 import sys
 import time
@@ -19,7 +21,7 @@ from house import House
 from engine import record
 from server import archive, db, lobby, log
 from server.cli import main
-from server.models import LogRow, Match
+from server.models import Inbound, LogRow, Match
 
 ROOT = Path(__file__).parent.parent.parent
 RECORDS = ROOT / "tests" / "records"
@@ -161,18 +163,95 @@ def test_the_scheduler_runs_alone_until_it_is_told_to_stop(cottage: House) -> No
         assert process.wait(20) == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_and_stops_when_told(tmp_path: Path, number: signal.Signals) -> None:
-    import socket
-
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+def test_mail_comes_in_alone_until_it_is_told_to_stop(cottage: House) -> None:
+    port = free_port()
+    environment = {**variables(cottage), "CLACHAN_MAIL_IN": f"smtp://127.0.0.1:{port}", "PATH": "/usr/bin:/bin"}
+    process = subprocess.Popen([sys.executable, "-m", "server.cli", "mail-in"], env=environment, cwd=ROOT)
+    try:
+        for _ in range(100):
+            time.sleep(0.1)
+            try:
+                with smtplib.SMTP("127.0.0.1", port, timeout=5) as server:
+                    server.sendmail("x@example.org", ["abuse@localhost"], "Subject: Hello\n\n")
+                break
+            except OSError:
+                continue
+        assert Inbound.get().verdict == "for-keepers"
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+def test_mail_comes_in_only_where_the_settings_say(cottage: House) -> None:
+    code, printed = run("mail-in", **variables(cottage), CLACHAN_MAIL_IN="pipe")
+    assert code == 1
+    assert printed.startswith("Error: CLACHAN_MAIL_IN: ")
+
+
+def test_a_port_of_mail_that_is_taken_is_one_sentence(cottage: House) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code, printed = run("mail-in", **variables(cottage), CLACHAN_MAIL_IN=f"smtp://127.0.0.1:{port}")
+    assert code == 1
+    assert printed == f"Error: CLACHAN_MAIL_IN: smtp://127.0.0.1:{port} cannot be used (Address already in use).\n"
+
+
+def test_the_players_lines_of_a_mail_are_printed_one_a_line(tmp_path: Path) -> None:
+    assert run("mail", "lines", str(ROOT / "tests" / "mail" / "thunderbird_inline.eml")) == (
+        0,
+        "A5-B1\nsay well played\n",
+    )
+    assert run("mail", "lines", str(ROOT / "tests" / "mail" / "only_quote.eml")) == (0, "")
+    bad = tmp_path / "bad.eml"
+    bad.write_bytes(b"x" * 300_000)
+    code, printed = run("mail", "lines", str(bad))
+    assert code == 1
+    assert printed.startswith("Error: The mail cannot be read: ")
+
+
+def test_a_mail_server_hands_a_mail_over_on_standard_input(cottage: House) -> None:
+    result = CliRunner().invoke(
+        main,
+        ["mail", "receive", "--to", "abuse@localhost", "--from", "x@example.org"],
+        env=variables(cottage),
+        input=b"Subject: Hello\n\nHello\n",
+    )
+    assert (result.exit_code, result.output) == (0, "")
+    assert (Inbound.get().via, Inbound.get().verdict) == ("stdin", "for-keepers")
+
+
+def test_a_mail_that_cannot_be_kept_is_to_come_again(cottage: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked(*_: object) -> int:
+        raise db.Unavailable[0]("database is locked")
+
+    monkeypatch.setattr("server.inbound.door.take", locked)
+    result = CliRunner().invoke(main, ["mail", "receive"], env=variables(cottage), input=b"Subject: Hello\n\n")
+    assert result.exit_code == 75
+
+
+def test_what_mail_needs_is_looked_at(cottage: House) -> None:
+    code, printed = run("mail", "check", **variables(cottage), CLACHAN_MAIL_IN="off")
+    assert code == 1
+    assert all(line.startswith(("ok: ", "problem: ", "cannot tell: ")) for line in printed.splitlines())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_and_stops_when_told(tmp_path: Path, number: signal.Signals) -> None:
+    port, mail_port = free_port(), free_port()
     site = f"http://127.0.0.1:{port}"
     environment = {
         "CLACHAN_DATA": str(tmp_path),
         "CLACHAN_DEVELOPMENT": "1",
         "CLACHAN_LISTEN": f"127.0.0.1:{port}",
+        "CLACHAN_MAIL_IN": f"smtp://127.0.0.1:{mail_port}",
         "CLACHAN_PUBLIC_URL": site,
         "CLACHAN_TICK_SECONDS": "1",
         "PATH": "/usr/bin:/bin",
@@ -196,6 +275,8 @@ def test_it_serves_and_stops_when_told(tmp_path: Path, number: signal.Signals) -
             pytest.fail("it never became ready")
         with urllib.request.urlopen(f"{site}/mailbox", timeout=5) as answer:
             assert b"Clans" in answer.read()
+        with smtplib.SMTP("127.0.0.1", mail_port, timeout=5) as mail_server:
+            assert mail_server.sendmail("", ["postmaster@localhost"], "Subject: Hello\n\n") == {}
     finally:
         process.send_signal(number)
         printed, _ = process.communicate(timeout=20)

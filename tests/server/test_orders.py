@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from together import refused
 
+from server.commands import WORDS
 from server.inbound import orders
 from server.inbound.orders import Orders
 
@@ -68,6 +72,12 @@ def test_prose_that_happens_to_break_before_a_grave_word_does_nothing() -> None:
     with refused("many-orders"):
         read("I would never, not even in the worst of positions,", "resign", "but this is hard.")
     assert read("resign", "Sorry!", "Ailsa").word == "resign"
+
+
+def test_every_word_is_documented() -> None:
+    written = (Path(__file__).parent.parent.parent / "docs" / "mail.md").read_text()
+    for word in set(WORDS) - {"move"}:
+        assert re.search(rf"`{word}\b", written), word
 
 
 def test_days_belong_to_pause_and_vacation_and_prose_about_them_is_prose() -> None:

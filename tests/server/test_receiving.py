@@ -109,7 +109,8 @@ def test_an_illegal_move_is_answered_with_legal_ones_like_it(house: House) -> No
     told = only(house.mail(), mail.to_name)
     near = told.text.partition("Legal moves that look like yours:")[2].split("\n\n")[1].split()
     legal = house.played(match).view(house.played(match).position.to_act[0]).moves
-    assert near and set(near) <= set(legal)
+    assert near
+    assert set(near) <= set(legal)
     assert answer(house, told, near[0]) == "done"
 
 
@@ -232,7 +233,7 @@ def test_the_unsubscribe_address_stops_turn_mails(cottage: House) -> None:
 
 def test_all_of_a_mail_is_done_or_nothing(house: House) -> None:
     match, mail = turn(house)
-    assert answer(house, mail, "say Take that!\nmove Z9-Z8") == "refused-illegal-move" or True
+    assert answer(house, mail, "say Take that!\nmove Z9-Z8") == "refused-illegal-move"
     assert talk.lines(match) == []
     assert rows(match) == []
     assert answer(house, mail, f"say Take that!\n{example(mail)}") == "done"

@@ -95,9 +95,8 @@ def _headers(head: bytes) -> Iterator[tuple[str, str]]:
     """Yield lower-case names and unfolded values; a line that is neither a header nor the rest of one is left out."""
     fields: list[tuple[bytes, list[bytes]]] = []
     for line in head.split(b"\n"):
-        if line[:1] in (b" ", b"\t"):
-            if fields:
-                fields[-1][1].append(line)
+        if line[:1] in (b" ", b"\t") and fields:
+            fields[-1][1].append(line)
             continue
         name, colon, value = line.partition(b":")
         fields.append((name.rstrip().lower() if colon else b"", [value]))

@@ -87,6 +87,7 @@ def test_a_mail_is_from_exactly_one_sound_address(value: str, address: str, name
         "alice@[192.0.2.1]",
         "alice@-example.com",
         "alice@example..com",
+        "alice@bücher..example",
         "alice @example.com",
         "al\u00a0ice@example.com",
         f"{'a' * 65}@example.com",

@@ -233,7 +233,7 @@ def test_the_unsubscribe_address_stops_turn_mails(cottage: House) -> None:
 
 def test_all_of_a_mail_is_done_or_nothing(house: House) -> None:
     match, mail = turn(house)
-    assert answer(house, mail, "say Take that!\nmove Z9-Z8") == "refused-illegal-move"
+    assert answer(house, mail, "say Take that!\nmove Z9-Z8") == "refused-invalid-move"
     assert talk.lines(match) == []
     assert rows(match) == []
     assert answer(house, mail, f"say Take that!\n{example(mail)}") == "done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,7 @@ from server.errors import Refused
 # What may follow a word without changing it, and what may stand before a line of a list.
 CLOSING: Final = ".!?, "
 BULLETS: Final = ("- ", "* ", "• ", "– ")
+NUMBER: Final = re.compile(r"[0-9]{1,2}[.)] +")
 # Words that do something which cannot be taken back; prose that happens to break before one must not do it.
 GRAVE: Final = frozenset({"resign", "leave", "stop", "start", "join"})
 # Words that take a rest of the line, and those that take days.
@@ -92,7 +94,7 @@ def _bare(line: str) -> str:
     line = line.strip()
     for bullet in BULLETS:
         line = line.removeprefix(bullet)
-    return line.strip()
+    return NUMBER.sub("", line.strip(), count=1) if NUMBER.match(line) else line.strip()
 
 
 def _word(line: str) -> tuple[str, str]:

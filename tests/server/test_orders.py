@@ -23,7 +23,9 @@ def read(*lines: str) -> Orders:
     return orders.read(lines, reads)
 
 
-@pytest.mark.parametrize("line", ["A-B", "a b", "- A-B", "* a-b", "move A-B", "/move a b", "Move: A-B", "• A-B"])
+@pytest.mark.parametrize(
+    "line", ["A-B", "a b", "- A-B", "* a-b", "move A-B", "1. A-B", "2) a b", "/move a b", "Move: A-B", "• A-B"]
+)
 def test_a_move_is_read_in_any_dress(line: str) -> None:
     found = read(line)
     assert reads(found.move) == "A-B"

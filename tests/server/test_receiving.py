@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from house import House
 from postman import answer, example, flat, reply, send
 from together import quick_pictures
 
+from engine import replay
+from engine.base import AmbiguousMove
+from engine.games.clans import GAME
+from engine.replay import Row
 from server import accounts, db, inbound, lobby, log, outbox, play, seating, talk
 from server.channels import Message
 from server.inbound import door, work
 from server.models import Inbound, LogRow, Match, Outbox, ReplyToken, User
+
+RECORDS = Path(__file__).parent.parent / "records"
 
 
 @pytest.fixture(autouse=True)
@@ -240,27 +248,41 @@ def test_all_of_a_mail_is_done_or_nothing(house: House) -> None:
     assert [line.text for line in talk.lines(match)] == ["Take that!"]
 
 
-def test_a_move_that_fits_several_comes_back_with_the_choices_to_copy(
-    cottage: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from engine.base import AmbiguousMove
-    from engine.games.clans import Clans
+def ambiguous() -> tuple[dict, int, str]:
+    """Return a recorded match of Clans, and the first row whose move without its order fits several moves."""
+    for path in sorted(RECORDS.glob("clans*.json")):
+        found = json.loads(path.read_text())
+        states = replay.positions(
+            GAME, found["setup"], len(found["players"]), found["options"], [Row(**shape(row)) for row in found["log"]]
+        )
+        for row, position in zip(found["log"], states, strict=False):
+            text = row["text"].partition(" / ")[0]
+            if text != row["text"]:
+                try:
+                    GAME.parse(position.state, row["seat"], text)
+                except AmbiguousMove:
+                    return found, row["seq"], text
+    raise AssertionError("no record has such a move")
 
-    match, mail = turn(cottage)
-    legal = cottage.played(match).view(cottage.played(match).position.to_act[0]).moves
-    parse = Clans.parse
 
-    def ambiguous(self: Clans, state: object, seat: int, text: str) -> object:
-        if text == "A1-A2":
-            raise AmbiguousMove("Which first?", legal[:2])
-        return parse(self, state, seat, text)
+def shape(row: dict) -> dict:
+    return {name: row.get(name) for name in ("seq", "seat", "kind", "text")}
 
-    monkeypatch.setattr(Clans, "parse", ambiguous)
-    assert answer(cottage, mail, "A1-A2") == "refused-ambiguous-move"
+
+def test_villages_whose_order_matters_come_back_as_moves_to_copy(cottage: House) -> None:
+    found, seq, text = ambiguous()
+    for name in set(found["players"]) - set(cottage.people):
+        cottage.people[name] = cottage.person(name)
+    match = cottage.started(*found["players"], setup=found["setup"], options=found["options"])
+    for row in found["log"][: seq - 1]:
+        cottage.move(match, row["text"])
+    mail = [one for one in cottage.mail() if "it is your turn," in one.text][-1]
+    assert answer(cottage, mail, text) == "refused-ambiguous-move"
     told = only(cottage.mail(), mail.to_name)
-    offered = told.text.partition("Answer with one of these lines:")[2].split("\n\n")[1]
-    assert [line.strip() for line in offered.splitlines()] == list(legal[:2])
-    assert answer(cottage, told, legal[1]) == "done"
+    offered = told.text.partition("Answer with one of these lines:")[2].split("\n\n")[1].splitlines()
+    assert [line.split()[0] for line in offered] == [f"{number}." for number in range(1, len(offered) + 1)]
+    assert answer(cottage, told, offered[-1]) == "done"
+    assert rows(match)[-1][1] == offered[-1].strip().partition(". ")[2]
 
 
 def test_receipt_counts_against_the_deadline(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

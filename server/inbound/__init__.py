@@ -36,6 +36,12 @@ def receive(raw: bytes, envelope: Envelope, settings: Settings, now: Callable[[]
     return number
 
 
+def oldest(now: datetime) -> timedelta:
+    """Return how long the oldest mail has waited that nobody has worked on."""
+    waiting = Inbound.select().where(Inbound.done_at.is_null()).order_by(Inbound.received_at).first()
+    return now - waiting.received_at if waiting else timedelta(0)
+
+
 def sweep(now: datetime, limit: int = 1000) -> None:
     """Forget what old mails said, all but their headers, and what made them the same as others."""
     with db.transaction():

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import flask
 
-from server import clock, db, outbox
+from server import clock, db, inbound, outbox
 from server.models import Job
 from server.scheduler import LATE_TICKS
 
 pages = flask.Blueprint("health", __name__)
 
-# Mail that waits longer than this for a first try means that nobody is sending.
+# Mail that waits longer than this, to go out or to be read, means that nobody is at work.
 OLDEST_MAIL: Final = timedelta(minutes=15)
 
 
@@ -36,6 +36,7 @@ def ready() -> Any:
     checks = {
         "scheduler": not late and Job.select().exists(),
         "outbox": not settings.mails or outbox.oldest_due(now) < OLDEST_MAIL,
+        "inbound": inbound.oldest(now) < OLDEST_MAIL,
         "schema": db.is_current(),
     }
     good = all(checks.values())

@@ -310,6 +310,29 @@ def test_a_move_succeeds_with_the_mail_server_down_and_the_mail_waits(cottage: H
     assert outbox.oldest_due(cottage.now) == timedelta(0)
 
 
+def test_a_mail_server_down_for_six_hours_loses_nothing_and_floods_nobody(house: House) -> None:
+    for number in range(5):
+        house.started("Ailsa", "Bran")
+        if not number:
+            house.started("Catrin", "Dugald")
+    house.post.faults = [DeliveryError("no connection to the mail server")] * 10_000
+    for _ in range(6 * 12):
+        house.later(minutes=5)
+        assert house.mail() == []
+    house.post.faults = []
+    sent = []
+    for _ in range(6 * 12):
+        house.later(minutes=5)
+        sent += house.mail()
+    assert sorted((mail.to_name, mail.subject) for mail in sent) == [
+        ("Ailsa", "Your matches"),
+        ("Bran", "Your matches"),
+        ("Catrin", "Clans 2: Catrin and Dugald"),
+        ("Dugald", "Clans 2: Catrin and Dugald"),
+    ]
+    assert not Outbox.select().where(Outbox.done_at.is_null()).exists()
+
+
 @pytest.mark.parametrize(
     ("mail", "development", "kind"),
     [("smtp://u:p@mail.example.org", "1", email.SmtpChannel), ("", "1", email.LocalMailbox), ("", "0", type(None))],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 
-from server import accounts, lobby, log, play, seating, story, vacations, votes, wording
+from server import accounts, lobby, log, play, rematch, seating, story, vacations, votes, wording
 from server.errors import Refused
 from server.models import Match, User
 
@@ -25,6 +25,7 @@ WORDS: Final = {
     "join": Word("join", "takes a seat at a table that waits for players"),
     "start": Word("start", "starts the match with those who are there; for the host"),
     "leave": Word("leave", "gives the seat up before the match has begun"),
+    "rematch": Word("rematch", "asks those you have just played with for another match, or agrees to it"),
     "resign": Word("resign", "gives the match up; a bot plays on so that the others can finish"),
     "pause": Word("pause until 2026-12-24", "proposes to stop all clocks, or agrees to that"),
     "vacation": Word("vacation until 2026-12-24", "stops your clocks in all your matches; from DATE until DATE too"),
@@ -120,6 +121,11 @@ def _days(rest: str, zone: str) -> tuple[datetime | None, datetime]:
     return first, wording.morning(found[-1] + timedelta(days=1), zone)
 
 
+def _rematch(_rest: str, asked: Asked) -> Told:
+    table = rematch.ask(asked.match_id, asked.user, now=asked.now)
+    return Told((f"You have a seat at {log.title(table)}. {_waiting_for(table)}",))
+
+
 def _status(_rest: str, asked: Asked) -> Told:
     return Told((status(log.get(asked.match_id), asked.user),))
 
@@ -141,6 +147,7 @@ _DOINGS: Final[dict[str, Callable[[str, Asked], Told]]] = {
     "join": _join,
     "start": _start,
     "leave": _leave,
+    "rematch": _rematch,
     "resign": _resign,
     "pause": _pause,
     "vacation": _vacation,

@@ -27,7 +27,7 @@ TEMPLATES: Final = Path(__file__).parent.parent / "templates"
 PICTURE_WIDTH: Final = 640
 MATCH_KINDS: Final = ("turn", "reminder", "start", "notice", "end", "answer")
 # Mails that can be answered; of the others nothing is asked.
-ANSWERED: Final = (*MATCH_KINDS, "invite", "full")
+ANSWERED: Final = (*MATCH_KINDS, "invite", "rematch", "full")
 # What was said at the table is told so far back, and so much of each line.
 MOST_SAID: Final = 10
 LONGEST_SAID: Final = 300
@@ -65,7 +65,7 @@ def untrue(mail: Outbox, now: datetime) -> str:
             return "somebody else sits in the seat now"
         if mail.kind == "turn" and not user.turn_mail:
             return "turn mails were switched off"
-    if match is not None and mail.kind in {"invite", "full"} and match.status != "open":
+    if match is not None and mail.kind in {"invite", "rematch", "full"} and match.status != "open":
         return "the table is no longer open"
     if match is not None and mail.kind == "full" and len(log.places(match)) < match.seats:
         return "a seat is free again"
@@ -96,7 +96,8 @@ def _message(settings: Settings, mail: Outbox, now: datetime) -> Message:
     if match is not None and match.status in {"running", "finished"} and mail.user is not None:
         played = log.read(match)
         facts |= _match_facts(settings, mail, mail.user, played, now)
-        picture = _picture(played, facts)
+        facts |= {"kept": mail.kind == "end" and mail.user.keeps_results, "watch_from": facts["since"]}
+        picture = None if facts["kept"] else _picture(played, facts)
         alt = f"The board of {facts['match_name']}"
         asked = log.expected(played, facts["seat"])
         if mail.kind == "turn":
@@ -144,6 +145,7 @@ _SUBJECTS: Final = dict.fromkeys(MATCH_KINDS, "{match_name}: {players}") | {
     "known": "You already have an account",
     "reset": "A new password for {user.name}",
     "invite": "{host} invites you to {match_name}",
+    "rematch": "{host} would like a rematch: {match_name}",
     "full": "{match_name}: every seat is taken",
     "summary": "Your matches",
     "outage": "The server was down; your deadlines have moved on",
@@ -184,9 +186,9 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
         "pace": log.rule_sentence(match),
         "acting": wording.listed([called[number] for number in played.position.to_act]),
         "outcome": played.outcome,
-        "winners": wording.listed([called[number] for number in played.outcome.winners]) if played.outcome else "",
         "scores": list(zip(called, played.outcome.scores, strict=True)) if played.outcome else [],
         "last_hash": story.shown_hash(played),
+        "since": since,
         "said": _said(played, seat),
         "row": played.position.seq,
         "dropped": mail.facts.get("dropped", ""),
@@ -201,6 +203,7 @@ def _table_facts(settings: Settings, mail: Outbox, match: Match, now: datetime) 
     if mail.kind == "invite":
         url = f"{settings.public_url}/invite/{_link('invite', mail, now)}"
     return {
+        "after": log.title(log.get(mail.facts["after"])) if "after" in mail.facts else "",
         "match_name": log.title(match),
         "host": User.get_by_id(mail.facts["by"]).name if "by" in mail.facts else match.host.name,
         "players": wording.listed([place.owner.name for place in log.places(match)]),

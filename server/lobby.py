@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ from engine import deal, games, timerule
 from engine.base import Game
 from server import accounts, columns, db, links, log, notify, seating, throttle, vacations
 from server.errors import Refused
-from server.models import Match, Seat, User
+from server.models import Invited, Match, Seat, User
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ def join(
             raise Refused("already-seated", "You already sit at this table.")
         if len(seats) >= match.seats:
             raise Refused("table-full", "Every seat at this table is taken.")
-        if match.invited_only and not invited:
+        if match.invited_only and not invited and not is_invited(match, user):
             _require_invitation(match, invitation, now)
         _sit(match, user, contribution, now)
         if len(seats) + 1 == match.seats:
@@ -149,7 +149,16 @@ def may_see(match: Match, user: User | None, invited: bool = False) -> bool:
     """Whether the person may see the table: those for invited people are shown to them and to who sits there."""
     if not match.invited_only or match.status in {"running", "finished"} or invited:
         return True
-    return user is not None and Seat.select().where((Seat.match == match) & (Seat.owner == user)).exists()
+    return user is not None and (is_invited(match, user) or _sits(match, user))
+
+
+def is_invited(match: Match, user: User) -> bool:
+    """Whether the person's account is invited to the table."""
+    return bool(Invited.select().where((Invited.match == match) & (Invited.user == user)).exists())
+
+
+def _sits(match: Match, user: User) -> bool:
+    return bool(Seat.select().where((Seat.match == match) & (Seat.owner == user)).exists())
 
 
 def commitment(match: Match) -> str:
@@ -162,6 +171,18 @@ def open_tables() -> list[Match]:
     known = Match.game.in_(list(games.games()))
     query = Match.select().where((Match.status == "open") & (Match.invited_only == False) & known)  # noqa: E712
     return list(query.order_by(Match.id.desc()).limit(100))
+
+
+def invite_people(match: Match, people: Iterable[User]) -> None:
+    """Let these people sit down at a table for invited people; the caller holds a transaction."""
+    for user in people:
+        Invited.insert(match=match, user=user).on_conflict_ignore().execute()
+
+
+def close(match_id: int) -> None:
+    """Close a table that has not begun; nothing happens to any other match."""
+    with db.transaction():
+        Match.update(status="cancelled").where((Match.id == match_id) & (Match.status == "open")).execute()
 
 
 def leave_all(user: User, now: datetime) -> None:

@@ -95,6 +95,7 @@ class User(Model):
     reminders = CharField(20, default="80")  # at which percentages of the time, like "50,80"; empty for none
     nights = CharField(11, default="")  # hours that do not count where the table says so, like "22:00-07:00"
     forced = BooleanField(default=False)  # whether a move is made for him when it is the only one
+    keeps_results = BooleanField(default=False)  # whether how a match ended is kept back until he has watched it
     mail_stopped = CharField(200, default="")  # why the address takes no mail, empty while it does
     bot = CharField(16, default="")
     created_at = InstantField()
@@ -221,6 +222,42 @@ class Outage(Model):
     ended_at = InstantField()
     place = IntegerField(default=0)
     done_at = InstantField(null=True, index=True)
+
+
+class Note(Model):
+    """What a person has noted of a match, for himself alone."""
+
+    if TYPE_CHECKING:
+        match_id: int
+
+    match = ForeignKeyField(Match, index=False)
+    user = ForeignKeyField(User, on_delete="CASCADE")
+    text = TextField()
+    written_at = InstantField()
+
+    class Meta:
+        primary_key = CompositeKey("match", "user")
+
+
+class Invited(Model):
+    """A person whose account may sit down at a table for invited people."""
+
+    match = ForeignKeyField(Match, index=False)
+    user = ForeignKeyField(User, on_delete="CASCADE")
+
+    class Meta:
+        primary_key = CompositeKey("match", "user")
+
+
+class Rematch(Model):
+    """The table that follows a match, until it expires."""
+
+    if TYPE_CHECKING:
+        table_id: int
+
+    match = ForeignKeyField(Match, primary_key=True)
+    table = ForeignKeyField(Match, backref="+")
+    expires_at = InstantField(index=True)
 
 
 class LogRow(Model):
@@ -401,6 +438,9 @@ TABLES: Final = (
     User,
     Match,
     Seat,
+    Note,
+    Invited,
+    Rematch,
     LogRow,
     Talk,
     ClientKey,

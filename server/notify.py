@@ -72,9 +72,9 @@ def _nudge(played: Played, seats: Sequence[Seat], row: Row, now: datetime) -> No
 
 
 def reminder(match: Match, seat: Seat, asked: int, step: int, until: datetime, now: datetime) -> None:
-    """Queue a reminder of an awaited seat, once for each deadline and percentage of the time."""
+    """Queue a reminder of an awaited seat, once for each turn, deadline and percentage of the time."""
     if seat.user.reachable and seat.user.turn_mail:
-        key = f"reminder {match.id} {seat.number} {seat.user_id} {until.timestamp():.0f} {step}"
+        key = f"reminder {match.id} {seat.number} {seat.user_id} {asked} {until.timestamp():.0f} {step}"
         _queue("reminder", match, seat, now, key=key, asked=asked, facts={"share": step})
 
 
@@ -111,6 +111,14 @@ def invited(match: Match, address: str, by: User, now: datetime) -> None:
         return
     key = f"invite {match.id} {now:%Y%m%d} {links.digest(address.casefold()).hex()}"
     outbox.queue("invite", key=key, now=now, address=address, match=match, facts={"by": by.id})
+
+
+def rematch(table: Match, match: Match, by: User, others: Sequence[User], now: datetime) -> None:
+    """Tell those who played a match that somebody has opened a table for another; the caller holds a transaction."""
+    for user in others:
+        if user.reachable:
+            facts = {"by": by.id, "after": match.id}
+            outbox.queue("rematch", key=f"rematch {table.id} {user.id}", now=now, user=user, match=table, facts=facts)
 
 
 def everyone(match: Match) -> set[User]:

@@ -9,7 +9,21 @@ from typing import Any, Final
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from server import accounts, bots, clock, db, deadlines, inbound, letters, links, outages, outbox, play, throttle
+from server import (
+    accounts,
+    bots,
+    clock,
+    db,
+    deadlines,
+    inbound,
+    letters,
+    links,
+    outages,
+    outbox,
+    play,
+    rematch,
+    throttle,
+)
 from server.inbound import work
 from server.models import Job
 from server.settings import Settings
@@ -102,3 +116,4 @@ def sweep(now: datetime) -> None:
     outbox.sweep(now)
     play.sweep(now)
     inbound.sweep(now)
+    rematch.sweep(now)

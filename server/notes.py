@@ -1,0 +1,35 @@
+"""Private notes: what a person writes down about a match, for nobody else."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from server import db
+from server.errors import Refused
+from server.models import Match, Note, User
+
+LONGEST: Final = 5000
+
+
+def write(match: Match, user: User, text: str, now: datetime) -> None:
+    """Keep the note in place of what was noted before; an empty one is forgotten. Raises `Refused` (bad-input)."""
+    text = text.replace("\r\n", "\n").strip()
+    if len(text) > LONGEST:
+        raise Refused("bad-input", f"A note has at most {LONGEST} characters.")
+    mine = (Note.match == match) & (Note.user == user)
+    with db.transaction():
+        Note.delete().where(mine).execute()
+        if text:
+            Note.insert(match=match, user=user, text=text, written_at=now).execute()
+
+
+def read(match: Match, user: User | None) -> str:
+    """Return what the person has noted, "" if nothing."""
+    found = user and Note.get_or_none((Note.match == match) & (Note.user == user))
+    return found.text if found else ""
+
+
+def first_lines(user: User) -> dict[int, str]:
+    """Return the first line of each note of the person, by the number of its match."""
+    return {note.match_id: note.text.partition("\n")[0] for note in Note.select().where(Note.user == user)}

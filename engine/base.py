@@ -87,6 +87,14 @@ class Tally(NamedTuple):
     detail: Plain
 
 
+class Figure(NamedTuple):
+    """A number worth following over a match: what group it is shown with, its label and its value."""
+
+    group: str
+    label: str
+    value: int
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a match ended: why, the score of each seat, the seats that won (ties share), the game's own account."""
@@ -258,6 +266,10 @@ class Game(Protocol):
 
     def view(self, state: State, viewer: int | None, outcome: Outcome | None) -> View:
         """Return what the viewer may know. `outcome` is the match's, which resignation may have ended."""
+        ...
+
+    def figures(self, view: View) -> tuple[Figure, ...]:
+        """Return the public numbers of a view that are worth a chart, the same labels in every position; () if none."""
         ...
 
     def text(self, view: View, names: Names) -> str:

@@ -135,6 +135,8 @@ def _show(game: Game, state: State, viewer: int | None, position: Position) -> N
     view = game.view(state, viewer, position.outcome)
     plain = view.as_plain()
     _hold(json.loads(json.dumps(plain)) == plain, "the view is not plain")
+    labels = [[figure[:2] for figure in game.figures(one)] for one in (view, game.view(state, None, None))]
+    _hold(labels[0] == labels[1], "the figures of two views have other labels")
     for line in game.text(view, NAMES[: state.seats]).split("\n"):
         _hold(len(line) <= WIDTH, f"a line of the text is wider than {WIDTH} columns: {line!r}")
         _hold(not line.startswith((">", "From ")), f"a mail would change this line of the text: {line!r}")

@@ -106,6 +106,7 @@ class Timekeeper:
         self._banked = bool(rule.bank or rule.increment)
         self._seats = [_Seat(self._bank) for _ in positions[0].asked]
         self._pauses: list[Stop] = []
+        self._outages: list[Stop] = []
         self._down_until: datetime | None = None
         self._before: dict[int, tuple[datetime, list[tuple[timedelta, _Turn | None]]]] = {}
         self._now = _read(setup_row, counting.instant, setup_row.at or "")
@@ -189,6 +190,10 @@ class Timekeeper:
     def paused(self, at: datetime) -> datetime | None:
         """Return until when all clocks stand still by a pause that the instant lies in, None if it lies in none."""
         return max((stop.end for stop in self._pauses if stop.start <= at < stop.end), default=None)
+
+    def passed(self, since: datetime, length: timedelta) -> datetime:
+        """Return when so much time has passed for all together: neither pauses nor outages count."""
+        return Calendar([*self._pauses, *self._outages]).reached(since, length)
 
     def _calendar(self, seat: _Seat, hours: Hours) -> Calendar:
         stops = [*self._pauses, *seat.vacations]
@@ -310,6 +315,7 @@ class Timekeeper:
                 seat.turn = seat.turn._replace(
                     allowance=seat.turn.allowance + given, given_back=seat.turn.given_back + given
                 )
+        self._outages += [Stop(start, min(end, start + MOST_GIVEN_BACK), row.kind)] if start < end else []
         self._down_until = max(end, self._down_until or end)
 
     def _pause(self, row: Row) -> None:

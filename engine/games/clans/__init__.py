@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.base import Layer, Names, Option, Outcome, Phrase, Plain, Stream, View
+from engine.base import Figure, Layer, Names, Option, Outcome, Phrase, Plain, Stream, View
 from engine.games.clans import notation, setup, text, view
 from engine.games.clans.rules import Move, State
 
@@ -66,6 +66,10 @@ class Clans:
     def view(self, state: Own, viewer: int | None, outcome: Outcome | None) -> View:
         """Return what the viewer may know."""
         return view.view(state, viewer, outcome)
+
+    def figures(self, view: View) -> tuple[Figure, ...]:
+        """Return the points of the clans."""
+        return tuple(Figure("Points of the clans", clan, points) for clan, points in view.table["clan_points"].items())
 
     def text(self, view: View, names: Names) -> str:
         """Draw the view as plain text."""

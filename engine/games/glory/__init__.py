@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.base import Layer, Names, Option, Outcome, Phrase, Plain, Stream, View
+from engine.base import Figure, Layer, Names, Option, Outcome, Phrase, Plain, Stream, View
 from engine.games.glory import notation, setup, text, view
 from engine.games.glory.rules import Move, State
 
@@ -69,6 +69,10 @@ class Glory:
     def view(self, state: Own, viewer: int | None, outcome: Outcome | None) -> View:
         """Return what the viewer may know."""
         return view.view(state, viewer, outcome)
+
+    def figures(self, view: View) -> tuple[Figure, ...]:
+        """Return nothing: what shields will take is seen at the end only."""
+        return ()
 
     def text(self, view: View, names: Names) -> str:
         """Draw the view as plain text."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.base import (
+    Figure,
     IllegalMove,
     InvalidMove,
     InvalidSetup,
@@ -112,6 +113,9 @@ class Noughts:
         to_act = () if outcome else state.to_act
         moves = tuple(SQUARES[move] for move in state.legal_moves(viewer)) if viewer in to_act else ()
         return View(self.kind, 2, viewer, to_act, moves, outcome, {"squares": state.squares})
+
+    def figures(self, view: View) -> tuple[Figure, ...]:
+        return ()
 
     def text(self, view: View, names: Names) -> str:
         squares = view.table["squares"]

@@ -11,6 +11,9 @@ let hurry = () => {}; // ends the walk on the picture, because somebody already 
 function enter() {
   table.look("");
   byId("keys").hidden = false;
+  byId("play").hidden = false;
+  byId("play").setAttribute("aria-pressed", String(Boolean(clock)));
+  byId("play").textContent = clock ? "Stop" : "Play";
 }
 
 async function go(address, { push = true } = {}) {
@@ -52,6 +55,37 @@ document.addEventListener("keydown", (event) => {
   if (Object.hasOwn(ways, event.key) && !inside && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
     step(() => byId(ways[event.key]).href);
+  }
+});
+// Playing by itself: a step every few seconds, until the last one or anything is pressed.
+const PAUSE = 2500;
+let clock = 0;
+
+function play(on) {
+  clearInterval(clock);
+  clock = on ? setInterval(forward, PAUSE) : 0;
+  byId("play").setAttribute("aria-pressed", String(on));
+  byId("play").textContent = on ? "Stop" : "Play";
+}
+
+function forward() {
+  const following = byId("next").href;
+  if (following) {
+    step(() => byId("next").href);
+  } else {
+    play(false);
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const pressed = event.target.closest("#play");
+  if (pressed || clock) {
+    play(Boolean(pressed) && !clock);
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (clock && event.key !== "Shift") {
+    play(false);
   }
 });
 addEventListener("popstate", () => step(() => location.href, { push: false }));

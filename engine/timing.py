@@ -151,8 +151,8 @@ class Timekeeper:
         if until is None or found.turn is None:
             return None
         calendar, since = self._calendar(found, found.turn.hours), found.turn.since
-        used = calendar.counted(since, until) * share.numerator // share.denominator
-        return calendar.reached(since, used // MILLISECOND * MILLISECOND)
+        used = calendar.counted(since, until) // counting.TICK * share.numerator // share.denominator
+        return calendar.reached(since, counting.TICK * used // MILLISECOND * MILLISECOND)
 
     def given_back(self, seat: int) -> timedelta:
         """Return how much of what the seat has in its running turn outages gave."""

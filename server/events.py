@@ -12,10 +12,10 @@ from server.log import Played, instant
 from server.models import User
 
 
-def sentence(played: Played, row: Row, called: Sequence[str]) -> str:
-    """Return what a row did in one sentence. `called` are display names in seat order."""
+def sentence(played: Played, row: Row, called: Sequence[str], zone: str = "UTC") -> str:
+    """Return what a row did in one sentence, instants in the reader's zone. `called` are names in seat order."""
     name = called[row.seat] if row.seat is not None else ""
-    return _TOLD[row.kind](played, row, name, called)
+    return _TOLD[row.kind](played, row, name, called, zone)
 
 
 def proposal(topic: str, called: Sequence[str], zone: str = "UTC") -> str:
@@ -30,16 +30,16 @@ def proposal(topic: str, called: Sequence[str], zone: str = "UTC") -> str:
     return {"resume": "to end the pause", "end": "to end the match as it stands"}.get(word, "something")
 
 
-def _when(moment: datetime) -> str:
-    return wording.when(moment, "UTC")
-
-
 def _span(text: str) -> tuple[datetime, datetime]:
     start, _, end = text.partition("/")
     return instant(start), instant(end)
 
 
-def _takeover(played: Played, row: Row, name: str, _called: Sequence[str]) -> str:
+def _takeover(played: Played, row: Row, name: str, _called: Sequence[str], _zone: str) -> str:
+    if played.match.imported_at:
+        # Whom a record means is known only where it comes from.
+        who = "A bot" if row.seat in played.positions[row.seq].taken_over else "A person"
+        return f"{who} took over the seat of {name}."
     number = row.text.removeprefix("person:")
     if number == row.text:
         return f"A bot took over the seat of {name}."
@@ -49,36 +49,41 @@ def _takeover(played: Played, row: Row, name: str, _called: Sequence[str]) -> st
     return f"{user.name if user else 'Somebody'} took over a free seat."
 
 
-def _vacation(_played: Played, row: Row, name: str, _called: Sequence[str]) -> str:
+def _vacation(_played: Played, row: Row, name: str, _called: Sequence[str], zone: str) -> str:
     start, end = _span(row.text)
     if end <= instant(row.at):
         return f"{name} is back from vacation."
     if end <= start:
         return f"{name} is not going on vacation after all."
-    return f"{name} is on vacation from {_when(start)} until {_when(end)}; his clock stands still."
+    first, last = wording.when(start, zone), wording.when(end, zone)
+    return f"{name} is on vacation from {first} until {last}; his clock stands still."
 
 
-def _outage(_played: Played, row: Row, _name: str, _called: Sequence[str]) -> str:
-    start, end = _span(row.text)
-    return f"The server was down from {_when(start)} until {_when(end)}; that time is given back."
+def _outage(_played: Played, row: Row, _name: str, _called: Sequence[str], zone: str) -> str:
+    first, last = (wording.when(moment, zone) for moment in _span(row.text))
+    return f"The server was down from {first} until {last}; that time is given back."
 
 
-def _hours(_played: Played, row: Row, name: str, _called: Sequence[str]) -> str:
-    zone, _, nights = row.text.partition(" ")
-    return f"{name} is in the time zone {zone}" + (
+def _hours(_played: Played, row: Row, name: str, _called: Sequence[str], _zone: str) -> str:
+    place, _, nights = row.text.partition(" ")
+    return f"{name} is in the time zone {place}" + (
         f", with nights from {nights.replace('-', ' to ')}." if nights else "."
     )
 
 
-def _vote(_played: Played, row: Row, name: str, called: Sequence[str]) -> str:
-    return f"{name} proposes {proposal(row.text, called)}." if row.text else f"{name} proposes nothing any more."
+def _pause(_played: Played, row: Row, _name: str, _called: Sequence[str], zone: str) -> str:
+    return f"All agreed to pause the match until {wording.when(instant(row.text), zone)}."
 
 
-def _simple(text: str) -> Callable[[Played, Row, str, Sequence[str]], str]:
-    return lambda _played, row, name, _called: text.format(name=name, text=row.text)
+def _vote(_played: Played, row: Row, name: str, called: Sequence[str], zone: str) -> str:
+    return f"{name} proposes {proposal(row.text, called, zone)}." if row.text else f"{name} proposes nothing any more."
 
 
-_TOLD: Final[dict[str, Callable[[Played, Row, str, Sequence[str]], str]]] = {
+def _simple(text: str) -> Callable[[Played, Row, str, Sequence[str], str], str]:
+    return lambda _played, row, name, _called, _zone: text.format(name=name, text=row.text)
+
+
+_TOLD: Final[dict[str, Callable[[Played, Row, str, Sequence[str], str], str]]] = {
     "resign": _simple("{name} resigned."),
     "timeout": _simple("{name} ran out of time."),
     "undo": _simple("{name} took back move {text}."),
@@ -88,7 +93,7 @@ _TOLD: Final[dict[str, Callable[[Played, Row, str, Sequence[str]], str]]] = {
     "resume": _simple("All agreed to go on; the clocks run again."),
     "wait": _simple("The others wait once more for {name}."),
     "nudge": _simple("{name} asks for a move."),
-    "pause": lambda _played, row, _name, _called: f"All agreed to pause the match until {_when(instant(row.text))}.",
+    "pause": _pause,
     "takeover": _takeover,
     "vacation": _vacation,
     "outage": _outage,

@@ -17,14 +17,16 @@ from server.models import Match, Seat, User
 
 # A second look within this time is not worth a write.
 VISIT: Final = timedelta(seconds=30)
+# Rows about people and clocks that say nothing of how the match goes.
+QUIET: Final = frozenset({"hours", "vacation", "outage"})
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A match on somebody's list.
 
-    `last` is the last row in words; `dial` the clock of his seat if he is awaited, else of who is awaited; `fault` is
-    set for a match that is frozen.
+    `last` is the last thing that happened in words; `dial` the clock of his seat if he is awaited, else of who is, None
+    without a limit; `fault` is set for a match that is frozen.
     """
 
     match: Match
@@ -72,6 +74,26 @@ def unseen(user: User) -> list[Match]:
     return list(query.order_by(Match.finished_at.desc()).limit(20))
 
 
+def is_kept(match: Match, user: User | None) -> bool:
+    """Whether how the match ended is to be kept back from the person, who wants to watch it first."""
+    return user is not None and match.id in kept(user, [match])
+
+
+def kept(user: User | None, matches: Sequence[Match]) -> set[int]:
+    """Return the numbers of those of the matches whose end the person wants to watch and has not."""
+    if user is None or not user.keeps_results:
+        return set()
+    ended = [match.id for match in matches if match.status == "finished"]
+    mine = (Seat.owner == user) & Seat.match.in_(ended) & (Seat.seen < Match.length)
+    return {seat.match_id for seat in Seat.select(Seat.match).join(Match).where(mine)}
+
+
+def seen(match: Match, user: User | None) -> int:
+    """Return the number of the last row that the person has seen, 0 if none."""
+    mine = (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
+    return max((seat.seen for seat in Seat.select().where(mine)), default=0)
+
+
 def visit(match: Match, user: User, now: datetime) -> None:
     """Note that the person has looked at the match as it stands; not if he just has, nor if nothing can be stored."""
     mine = (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
@@ -101,7 +123,7 @@ def _entry(match: Match, user: User, now: datetime) -> Entry:
         played = log.read(match)
         last = _last(played, seats, mine)
         shown = dials.dials(played, seats, now)
-        dial = shown[mine.number or 0] if my_turn else dials.next_to_act(shown)
+        dial = dials.next_to_act([shown[mine.number or 0]] if my_turn else shown)
     except Refused as refused:
         fault = refused.sentence
     return Entry(
@@ -117,8 +139,9 @@ def _entry(match: Match, user: User, now: datetime) -> Entry:
 
 
 def _last(played: Played, seats: Sequence[Seat], mine: Seat) -> str:
-    told = story.lines(played, story.names(seats), mine.number, played.match.length - 1)
-    return told[-1].sentences[0] if told else ""
+    seq = max((row.seq for row in played.rows if row.kind not in QUIET), default=0)
+    told = story.lines(played, story.names(seats), mine.number, seq - 1, zone=mine.user.zone) if seq else []
+    return told[0].sentences[0] if told else ""
 
 
 def _place(match: Match) -> tuple[float, int]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
-from server import log
+from server import log, vacations
 from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
+
+# Each time the clock may begin anew: without an end nobody may hold up the others.
+MOST_RETURNS: Final = 5
 
 
 def resign(match_id: int, by: User, via: str, *, now: datetime) -> None:
@@ -45,16 +49,25 @@ def come_back(match_id: int, by: User, via: str, *, now: datetime) -> None:
         desk.require_running()
         seat = own_lost_seat(desk.played, desk.seats, by)
         if seat is None:
-            raise Refused("not-yours", "There is no seat of yours that a bot plays, or you have resigned.")
-        desk.hand_to(seat, by, via)
+            raise Refused(
+                "not-yours",
+                "There is nothing to take back: no bot plays your seat, or you have resigned, "
+                f"or have come back {MOST_RETURNS} times.",
+            )
+        _sit_down(desk, seat, by, via)
 
 
 def own_lost_seat(played: Played, seats: Sequence[Seat], user: User) -> int | None:
     """Return the number of the seat that was the person's and that a bot plays, if he may have it back."""
     for number, seat in enumerate(seats):
         if seat.owner_id == user.id and seat.user.bot and number not in played.position.resigned:
-            return number
+            return None if _too_often(played, number, user) else number
     return None
+
+
+def _too_often(played: Played, seat: int, user: User) -> bool:
+    """Whether the person has taken the seat over as often as anybody may."""
+    return sum(row.text == f"person:{user.id}" and row.seat == seat for row in played.rows) >= MOST_RETURNS
 
 
 def offer(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> None:
@@ -80,7 +93,16 @@ def take(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> None
             raise Refused("already-seated", "You have played in this match already.")
         if seat not in desk.played.position.offered:
             raise Refused("not-open", "This seat is not free any more.")
-        desk.hand_to(seat, by, via)
+        if _too_often(desk.played, seat, by):
+            raise Refused("not-open", f"You have had this seat {MOST_RETURNS} times.")
+        _sit_down(desk, seat, by, via)
+
+
+def _sit_down(desk: Desk, seat: int, user: User, via: str) -> None:
+    """Put a person in the seat, whose clock from now on knows his hours and his vacation."""
+    desk.hand_to(seat, user, via)
+    for kind, text in vacations.notes(desk.played, user, desk.now):
+        desk.put(kind, seat, text, via)
 
 
 def knows_another(played: Played, user: User, seat: int) -> bool:

@@ -42,12 +42,12 @@ def names(places: Sequence[Seat]) -> list[str]:
     return [f"{seat.owner.name} (bot)" if seat.user.bot and not seat.owner.bot else seat.user.name for seat in places]
 
 
-def lines(played: Played, called: Sequence[str], viewer: int | None, after: int = 0) -> list[Line]:
-    """Tell the rows numbered above `after`, oldest first. `called` are display names in seat order."""
+def lines(played: Played, called: Sequence[str], viewer: int | None, after: int = 0, zone: str = "UTC") -> list[Line]:
+    """Tell the rows numbered above `after`, oldest first, to a reader in the zone. `called` are names in seat order."""
     told = []
     for row, before, now in _walk(played):
         if row.seq > after:
-            told.append(_line(played, row, before, now, called, viewer))
+            told.append(_line(played, row, before, now, called, viewer, zone))
     return told
 
 
@@ -58,13 +58,13 @@ def since_own(played: Played, seat: int) -> int:
     )
 
 
-def step(played: Played, called: Sequence[str], viewer: int | None, seq: int) -> Step | None:
+def step(played: Played, called: Sequence[str], viewer: int | None, seq: int, zone: str = "UTC") -> Step | None:
     """Return the board after row `seq` (0: the setup) as the viewer may see it, or None if there is no such row."""
     if seq == 0:
         return Step(0, played.view(viewer, played.positions[0]), None)
     for row, before, now in _walk(played):
         if row.seq == seq:
-            return Step(seq, played.view(viewer, now), _line(played, row, before, now, called, viewer))
+            return Step(seq, played.view(viewer, now), _line(played, row, before, now, called, viewer, zone))
     return None
 
 
@@ -93,9 +93,14 @@ def marks(told: Sequence[Line]) -> tuple[str, ...]:
 
 def shown_hash(played: Played) -> str:
     """Return the last hash as everybody may read it: sealed while the text of a row is secret, see docs/records.md."""
-    if played.outcome or not any(_is_secret(played, row, before) for row, before, _ in _walk(played)):
+    if played.outcome or first_secret(played) is None:
         return played.last_hash
     return record.seal(played.last_hash, bytes(played.match.secret).hex())
+
+
+def first_secret(played: Played) -> int | None:
+    """Return the number of the first row whose text is secret until the end, None if there is none."""
+    return next((row.seq for row, before, _ in _walk(played) if _is_secret(played, row, before)), None)
 
 
 def _is_secret(played: Played, row: Row, before: Position) -> bool:
@@ -111,7 +116,15 @@ def _walk(played: Played) -> Iterator[tuple[Row, Position, Position]]:
     return zip(played.rows, played.positions, played.positions[1:], strict=False)
 
 
-def _line(played: Played, row: Row, before: Position, now: Position, called: Sequence[str], viewer: int | None) -> Line:
+def _line(
+    played: Played,
+    row: Row,
+    before: Position,
+    now: Position,
+    called: Sequence[str],
+    viewer: int | None,
+    zone: str,
+) -> Line:
     name = called[row.seat] if row.seat is not None else ""
     text = row.text
     touched: tuple[str, ...] = ()
@@ -126,7 +139,7 @@ def _line(played: Played, row: Row, before: Position, now: Position, called: Seq
         if row.via == "clock":
             sentences.insert(0, f"The clock moved for {name}.")
     else:
-        sentences = [events.sentence(played, row, called)]
+        sentences = [events.sentence(played, row, called, zone)]
     if now.outcome and not before.outcome and now.outcome.reason == "resignation":
         sentences.append(f"Nobody else is left, so {called[now.outcome.winners[0]]} wins.")
     return Line(row.seq, row.seat, row.kind, text, instant(row.at), row.via, tuple(sentences), touched)

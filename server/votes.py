@@ -47,11 +47,12 @@ def proposals(played: Played, now: datetime) -> list[Proposal]:
         for topic in list(found):
             if row.kind in SETTLES[topic.split()[0]]:
                 del found[topic]
-        if row.kind != "vote" or row.seat is None:
+        if row.kind not in {"vote", "takeover"} or row.seat is None:
             continue
+        # Who takes a seat over does not want what the last one in it wanted.
         for wanting in found.values():
             wanting.pop(row.seat, None)
-        if row.text and instant(row.at) > now - LIFETIME:
+        if row.kind == "vote" and row.text and instant(row.at) > now - LIFETIME:
             found.setdefault(row.text, {})[row.seat] = None
     return [Proposal(topic, tuple(wanting)) for topic, wanting in found.items() if wanting]
 
@@ -69,9 +70,9 @@ def vote(match_id: int, by: User, topic: str, via: str, *, now: datetime) -> boo
             _check(desk, seat, topic, now)
         elif not any(seat in proposal.seats for proposal in proposals(desk.played, now)):
             raise Refused("bad-input", "You propose nothing at the moment.")
-        if any(proposal.topic == topic and seat in proposal.seats for proposal in proposals(desk.played, now)):
-            return False
-        desk.put("vote", seat, topic, via)
+        if not any(proposal.topic == topic and seat in proposal.seats for proposal in proposals(desk.played, now)):
+            desk.put("vote", seat, topic, via)
+        # Said a second time it may be decided: somebody else who had a say may have left.
         if not topic or not _decided(desk, topic, now):
             return False
         _carry_out(desk, seat, topic, via)
@@ -132,7 +133,7 @@ def _check(desk: Desk, seat: int, topic: str, now: datetime) -> None:
     elif word == "resume" and not rest:
         if not desk.played.clocks.paused(now):
             raise Refused("bad-input", "The match is not paused.")
-    elif word in ABOUT_LATE and rest.isdecimal() and int(rest) < len(desk.seats):
+    elif word in ABOUT_LATE and rest in map(str, range(len(desk.seats))):
         _check_late(desk, seat, word, int(rest))
     elif topic != "end":
         raise Refused("bad-input", "This cannot be proposed.")
@@ -144,7 +145,7 @@ def _check_pause(desk: Desk, rest: str, now: datetime) -> None:
         length = until - now
     except (ValueError, TypeError):
         raise Refused("bad-input", "A pause needs the day it ends.") from None
-    if pause_topic(until) != f"pause {rest}" or not timedelta(0) < length <= LONGEST_PAUSE:
+    if not timedelta(0) < length <= LONGEST_PAUSE or pause_topic(until) != f"pause {rest}":
         raise Refused("bad-input", f"A pause ends within {LONGEST_PAUSE.days} days.")
     if desk.played.clocks.rule.limitless:
         raise Refused("bad-input", "There is no clock in this match to stop.")

@@ -9,16 +9,31 @@ for (const select of document.querySelectorAll("select[data-guess-zone]")) {
   }
 }
 
-// A form that opens a table shows the rules of the game that is chosen only.
-const game = document.querySelector("form select[name=game]");
-function showRules() {
-  for (const rules of document.querySelectorAll("[data-for-game]")) {
-    rules.hidden = rules.dataset.forGame !== game.value;
-  }
+// A part of a form that matters only for some values of another field is hidden, and not sent, while it does not:
+// data-when="field=one other" or data-unless="field=one other"; nothing behind the = is the empty value.
+function has(form, condition) {
+  const [name, values] = condition.split("=");
+  return values.split(" ").includes(form.elements[name].value);
 }
-if (game) {
-  game.addEventListener("change", showRules);
-  showRules();
+
+for (const form of document.forms) {
+  const parts = [...form.querySelectorAll("[data-when], [data-unless]")];
+  const choose = () => {
+    for (const part of parts) {
+      const { when, unless } = part.dataset;
+      part.hidden = Boolean((when && !has(form, when)) || (unless && has(form, unless)));
+    }
+    for (const part of parts) {
+      for (const control of part.querySelectorAll("input, select")) {
+        control.disabled = control.closest("[hidden]") !== null;
+      }
+    }
+  };
+  if (parts.length) {
+    form.addEventListener("input", choose);
+    addEventListener("pageshow", choose); // the browser may have filled it in again
+    choose();
+  }
 }
 
 // Buttons that copy a field's text, shown only where that can be done.

@@ -90,12 +90,15 @@ export function keepingFocus(act) {
   }
 }
 
-/** Put the regions of a page just fetched into this one: all, or only the one named. Open details stay open. */
-export function swap(fresh, { only = "", ready = () => {} } = {}) {
+/** Put the regions of a page just fetched into this one: all, or only those named. Open details stay open, and what is
+    typed stays. */
+export function swap(fresh, { only = [], ready = () => {} } = {}) {
   const open = [...document.querySelectorAll("details[open][id]")].map((details) => details.id);
+  const typed = [...document.querySelectorAll("[data-live] input[id]")].filter((it) => it.value !== it.defaultValue);
   keepingFocus(() => {
-    for (const old of document.querySelectorAll(only ? `[data-live="${only}"]` : "[data-live]")) {
-      const now = fresh.querySelector(`[data-live="${old.dataset.live}"]`);
+    for (const old of document.querySelectorAll("[data-live]")) {
+      const name = old.dataset.live;
+      const now = (!only.length || only.includes(name)) && fresh.querySelector(`[data-live="${name}"]`);
       if (now && ["board", "hand"].includes(old.id)) {
         old.innerHTML = now.innerHTML; // the frame stays, because the table listens there
       } else if (now) {
@@ -103,7 +106,8 @@ export function swap(fresh, { only = "", ready = () => {} } = {}) {
       }
     }
     open.forEach((id) => byId(id)?.setAttribute("open", ""));
-    if (!only) {
+    typed.forEach(({ id, value }) => byId(id) && (byId(id).value = value));
+    if (!only.length) {
       document.title = fresh.title;
       document.querySelector('link[rel="icon"]')?.replaceWith(fresh.querySelector('link[rel="icon"]'));
     }
@@ -111,19 +115,33 @@ export function swap(fresh, { only = "", ready = () => {} } = {}) {
   });
 }
 
-/** Count down the time left in the words of the server: its two largest units. */
+const shown = new WeakMap(); // a clock on the page -> when its numbers came
+
+/** Count the time left down, in the words of the server, where a clock runs. Return whether a clock has stopped or has
+    begun to run since its numbers came: when it does, the server has said. */
 export function countDown() {
-  for (const deadline of document.querySelectorAll(".match .deadline")) {
-    let left = (new Date(deadline.querySelector("time").dateTime) - Date.now()) / 1000;
-    if (left > 0) {
-      const parts = Object.entries({ day: 86400, hour: 3600, minute: 60 }).flatMap(([unit, size]) => {
-        const count = Math.floor(left / size);
-        left %= size;
-        return count ? [`${count} ${unit}${count === 1 ? "" : "s"}`] : [];
-      });
-      deadline.querySelector("b").textContent = `${parts.slice(0, 2).join(" ") || "less than a minute"} left`;
+  let turned = false;
+  for (const clock of document.querySelectorAll(".match .deadline[data-left]")) {
+    if (!shown.has(clock)) {
+      shown.set(clock, Date.now());
     }
+    const passed = (Date.now() - shown.get(clock)) / 1000;
+    const steady = Number(clock.dataset.steady || Infinity);
+    const left = Number(clock.dataset.left) - (clock.classList.contains("stands") ? 0 : Math.min(passed, steady));
+    clock.querySelector("b").textContent = left > 0 ? `${span(left)} left` : "Time is up";
+    turned ||= passed > steady;
   }
+  return turned;
+}
+
+/** Return the two largest units of some seconds, rounded down. */
+function span(seconds) {
+  const parts = Object.entries({ day: 86400, hour: 3600, minute: 60 }).flatMap(([unit, size]) => {
+    const count = Math.floor(seconds / size);
+    seconds %= size;
+    return count ? [`${count} ${unit}${count === 1 ? "" : "s"}`] : [];
+  });
+  return parts.slice(0, 2).join(" ") || "less than a minute";
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

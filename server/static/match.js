@@ -325,8 +325,18 @@ async function pulse() {
 
 async function refreshTalk() {
   const fresh = await page(here);
-  swap(fresh, { only: "talk" });
+  swap(fresh, { only: ["talk"] });
   facts().talk = fresh.getElementById("facts").dataset.talk;
+}
+
+/** Count the clocks down; when one has stopped or runs again, show it as it stands. */
+async function tick() {
+  if (countDown() && !document.hidden) {
+    const fresh = await page(here).catch(() => null);
+    if (fresh) {
+      swap(fresh, { only: ["head", "decisions", "time"], ready: countDown });
+    }
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -411,6 +421,6 @@ if (asked && facts().turn === "yes") {
 } else {
   enter();
 }
-setInterval(countDown, 30_000);
+setInterval(tick, 30_000);
 timer = setTimeout(pulse, wait * 1000);
 root.dataset.ready = "yes";

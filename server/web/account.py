@@ -187,7 +187,7 @@ def settings() -> str:
         vacation=vacations.current(user, now),
         today=today,
         days=[(year, vacations.days_left(user, year)) for year in (today.year, today.year + 1)],
-        rules=vacations,
+        most={"a_year": vacations.DAYS_A_YEAR, "at_once": vacations.LONGEST.days},
     )
 
 

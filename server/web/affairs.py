@@ -11,7 +11,7 @@ import flask_login
 
 from server import ahead, clock, play, seating, votes, wording
 from server.web.account import me
-from server.web.guard import again, day, field
+from server.web.guard import again, day, field, number
 from server.web.match import show, visible
 
 pages = flask.Blueprint("affairs", __name__, url_prefix="/matches/<int:match_id>")
@@ -40,8 +40,10 @@ def cancel(match_id: int) -> Any:
 @pages.post("/undo")
 @again(show)
 def undo(match_id: int) -> Any:
-    """Take the last move back."""
-    return _done(match_id, play.take_back, "Your move is taken back. Make another.")
+    """Take the last move back: the one whose `row` the page named, and no other."""
+    visible(match_id)
+    play.take_back(match_id, me(), "web", row=number(field("row")), now=clock.now())
+    return _back(match_id, "Your move is taken back. Make another.")
 
 
 @pages.post("/nudge")

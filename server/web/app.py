@@ -19,7 +19,7 @@ from server import clock, db, home, log, wording
 from server.errors import Refused
 from server.models import User
 from server.settings import Settings
-from server.web import account, affairs, archive, front, guard, health, mailbox, match, tables
+from server.web import account, affairs, after, archive, front, guard, health, mailbox, match, people, tables
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def build(settings: Settings) -> flask.Flask:
     _errors(app)
     _words(app)
     _versions(app)
-    for module in (front, account, tables, match, affairs, archive, health):
+    for module in (front, account, tables, match, affairs, after, archive, people, health):
         app.register_blueprint(module.pages)
     if settings.mailbox:
         app.register_blueprint(mailbox.pages)

@@ -17,7 +17,8 @@ Named = tuple[tuple[int, str], ...]
 @dataclass(frozen=True, slots=True)
 class Wish:
     """Something that is proposed, or may be. `text` goes on after "proposes"; `agreed` and `missing` are names; `mine`
-    is whether the viewer wants it, `may` whether he has a say, `decides` whether it is decided if he agrees."""
+    is whether the viewer wants it, `may` whether he has a say, `decides` whether it is done if he says so (once more,
+    should somebody have left who had not agreed)."""
 
     topic: str
     text: str
@@ -42,9 +43,9 @@ class Choices:
     """What the page of a match offers to one viewer; seats are pairs of number and name.
 
     `free` are the seats that anybody may take over and `take` those that the viewer may; `back` whether he may have his
-    own back from the bot. `take_back` is his last move if he may take it back, `nudge` who would be told once more,
-    `offer` the seats of bots that he may offer, `pause` the first and last day that a pause may end with. `ready` is
-    the move he has ready, or one that was dropped; `prepare` whether he may have one ready.
+    own back from the bot. `take_back` is row and text of his last move if he may take it back, `nudge` who would be
+    told once more, `offer` the seats of bots that he may offer, `pause` the first and last day that a pause may end
+    with. `ready` is the move he has ready, or one that was dropped; `prepare` whether he may have one ready.
     """
 
     wishes: tuple[Wish, ...] = ()
@@ -52,7 +53,7 @@ class Choices:
     free: Named = ()
     take: Named = ()
     back: bool = False
-    take_back: str = ""
+    take_back: tuple[int, str] | None = None
     nudge: tuple[str, ...] = ()
     offer: Named = ()
     pause: tuple[date, date] | None = None
@@ -99,7 +100,7 @@ def _of_player(look: Looked, seat: int, user: User) -> dict[str, Any]:
     last = play.last_own_move(played, seat)
     others = [number for number in position.to_act if number != seat and not look.places[number].user.bot]
     return {
-        "take_back": played.rows[last - 1].text if last else "",
+        "take_back": (last, played.rows[last - 1].text) if last else None,
         "nudge": tuple(look.called[number] for number in others if play.may_nudge(played, look.places, seat, look.now)),
         "offer": _named(look, position.taken_over - position.resigned - position.offered),
         "pause": _pause(look, user),

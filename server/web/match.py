@@ -23,7 +23,12 @@ def show(match_id: int) -> str:
     """Show the match. `?move=` shows what that move would do, with a button that makes it; `?from=` picks a piece."""
     match, user = visible(match_id)
     if match.status in {"open", "cancelled"}:
-        return flask.render_template("tables/show.html", **table_page(match, user), invitation="")
+        given = filled("tables.invite")
+        return flask.render_template("tables/show.html", **table_page(match, user), invitation="", given=given)
+    if home.is_kept(match, user) and "result" not in flask.request.args:
+        return flask.render_template(
+            "match/kept.html", match=match, title=log.title(match), since=home.seen(match, user)
+        )
     try:
         facts = match_page(match, user, clock.now())
     except Refused as fault:
@@ -121,10 +126,15 @@ def replay(match_id: int) -> Any:
 def step(match_id: int, seq: int) -> str:
     """Show the board after one row: a link that stays."""
     match, user = visible(match_id)
-    facts = replay_page(match, user, seq) if match.status in {"running", "finished"} else None
+    opened = flask.request.args.get("open", "") == "1"
+    facts = replay_page(match, user, seq, opened) if match.status in {"running", "finished"} else None
     if facts is None:
         raise Refused("not-found", "The match has no such step.")
-    return flask.render_template("match/replay.html", **facts)
+    kept = home.is_kept(match, user)
+    if kept and user and seq == match.length:
+        # Who has come to the last step has watched it.
+        home.visit(match, user, clock.now())
+    return flask.render_template("match/replay.html", **facts, kept=kept)
 
 
 def visible(match_id: int) -> tuple[Match, User | None]:

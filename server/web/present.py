@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from engine.base import Outcome, View
 from engine.timerule import WrongRule
-from server import archive, dials, lobby, log, seating, story, talk
+from server import archive, dials, lobby, log, notes, rematch, seating, story, tale, talk
 from server.errors import Refused
+from server.log import Played
 from server.models import Match, Seat, User
 from server.web.choices import Looked, choices
 
@@ -81,12 +83,13 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
     played = log.current(match.id)
     match, seats = played.match, log.places(match)
     seat = log.own_number(match, user)
-    called = story.names(seats)
-    lines = story.lines(played, called, seat)
-    since = story.since_own(played, seat) if seat is not None else max(0, match.length - 1)
-    news = [line for line in lines if line.seq > since and line.kind != "hours"]
+    called, zone = story.names(seats), user.zone if user else "UTC"
+    lines = story.lines(played, called, seat, zone=zone)
+    since = story.since_own(played, seat) if seat is not None else match.length
+    news = [line for line in lines if line.seq > since and _is_news(line, seat)]
     # Who has just moved sees his own move marked.
-    marks = story.marks([line for line in news if line.touched][-6:] or [line for line in lines if line.touched][-1:])
+    moves = [line for line in lines if line.touched]
+    marks = story.marks([line for line in news if line.touched][-6:] or moves[-1:])
     view = played.view(seat)
     shown = dials.dials(played, seats, now)
     my_turn = seat is not None and seat in played.position.to_act
@@ -100,13 +103,17 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "called": called,
         "lines": lines,
         "news": news,
+        "told": news or moves[-1:] or lines[-1:],
         "marks": marks,
         "view": view,
         "board": played.game.picture(view, marks),
         "my_turn": my_turn,
         "dials": shown,
-        "dial": shown[seat] if my_turn and seat is not None else dials.next_to_act(shown),
+        "dial": dials.next_to_act([shown[seat]] if my_turn and seat is not None else shown),
         "paused": None if played.outcome else played.clocks.paused(now),
+        "tale": tale.tell(played, called),
+        "note": notes.read(match, user),
+        "rematch": _rematch(match, seats, user, now),
         "choices": choices(Looked(played, seats, called, user, seat, now)),
         "expected": log.expected(played, seat),
         "sentence": story.standing(played, called, seat),
@@ -122,14 +129,32 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
     }
 
 
-def replay_page(match: Match, user: User | None, seq: int) -> dict[str, Any] | None:
-    """Return what the page of one step shows: the board after row `seq` as the person may see it; None if none."""
+def _is_news(line: story.Line, seat: int | None) -> bool:
+    """Whether a row after the last own move is worth telling: not what its reader did himself, nor zones and nights."""
+    return line.kind != "hours" and not (line.seat == seat and line.kind in {"vacation", "vote", "nudge", "undo"})
+
+
+def _rematch(match: Match, seats: Sequence[Seat], user: User | None, now: datetime) -> tuple[bool, Match | None]:
+    """Return whether the person may ask for a rematch, and its table if somebody has."""
+    played_here = user is not None and any(user.id in {seat.owner_id, seat.user_id} for seat in seats)
+    if match.status != "finished" or not played_here:
+        return False, None
+    return True, rematch.offered(match, now)
+
+
+def replay_page(match: Match, user: User | None, seq: int, opened: bool = False) -> dict[str, Any] | None:
+    """Return what the page of one step shows: the board after row `seq` as the person may see it; None if none.
+
+    With `opened` a finished match shows what was hidden then.
+    """
     played, seats = log.read(match), log.places(match)
     seat = log.own_number(match, user)
-    called = story.names(seats)
-    step = story.step(played, called, seat, seq)
+    called, zone = story.names(seats), user.zone if user else "UTC"
+    step = story.step(played, called, seat, seq, zone)
     if step is None:
         return None
+    opened = opened and played.outcome is not None
+    view = _opened(played, seq, seat) if opened else step.view
     return {
         "match": match,
         "title": log.title(match),
@@ -138,12 +163,20 @@ def replay_page(match: Match, user: User | None, seq: int) -> dict[str, Any] | N
         "seats": seats,
         "called": called,
         "step": step,
+        "opened": opened,
         "last": played.position.seq,
-        "view": step.view,
-        "board": played.game.picture(step.view, step.line.touched if step.line else ()),
-        "lines": story.lines(played, called, seat),
+        "view": view,
+        "board": played.game.picture(view, step.line.touched if step.line else ()),
+        "lines": story.lines(played, called, seat, zone=zone),
         "outcome": played.outcome,
     }
+
+
+def _opened(played: Played, seq: int, seat: int | None) -> View:
+    """Return the view of an earlier position with all that was hidden then, and the points as they would have been."""
+    state = played.positions[seq].state
+    scores, detail = state.tally()
+    return played.game.view(state, seat, Outcome("not yet", scores, (), detail))
 
 
 def table_page(match: Match, user: User | None) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import flask
 import flask_login
 
 from engine import games
-from engine.timerule import DAY
+from engine.timerule import DAY, HOUR, length
 from server import accounts, clock, lobby
 from server.errors import Refused
 from server.web.account import me, viewer
@@ -17,6 +18,15 @@ from server.web.match import show
 from server.web.present import free_cards, table_cards, table_page
 
 pages = flask.Blueprint("tables", __name__)
+
+# What the form offers, in hours; a table may have other lengths too.
+OFFERED: Final[Mapping[str, Sequence[int]]] = {
+    "move": (1, 2, 4, 8, 12, *(24 * days for days in (1, 2, 3, 4, 5, 7, 10, 14, 21, 30))),
+    "bank": (6, 12, *(24 * days for days in (1, 2, 3, 5, 7, 10, 14, 21, 30, 45, 60, 90))),
+    "increment": (0, 1, 2, 4, 8, 12, *(24 * days for days in (1, 2, 3))),
+    "cap": (0, 12, *(24 * days for days in (1, 2, 3, 5, 7, 10, 14, 21, 30, 45, 60, 90))),
+}
+NONE: Final = {"increment": "nothing", "cap": "no limit"}
 
 
 @pages.get("/tables")
@@ -45,7 +55,13 @@ def new() -> str:
         "takeback": "yes",
     }
     return flask.render_template(
-        "tables/new.html", games=games.games(), zones=accounts.zones(), given=filled("tables.new_post", **usual)
+        "tables/new.html",
+        games=games.games(),
+        zones=accounts.zones(),
+        lengths={
+            name: [(hours * HOUR, length(hours * HOUR) or NONE[name]) for hours in OFFERED[name]] for name in OFFERED
+        },
+        given=filled("tables.new_post", **usual),
     )
 
 
@@ -97,7 +113,7 @@ def invited(token: str) -> str:
     match = lobby.invited_to(token, clock.now())
     flask.session["target"] = flask.request.path
     facts = table_page(match, viewer())
-    return flask.render_template("tables/show.html", **facts, invitation=token)
+    return flask.render_template("tables/show.html", **facts, invitation=token, given={})
 
 
 @pages.post("/matches/<int:match_id>/join")

@@ -196,3 +196,23 @@ def test_a_share_of_the_time_is_a_share_of_what_counts() -> None:
 
 def test_a_share_is_rounded_down_to_the_millisecond() -> None:
     assert Table().keeper(Rule(move=HOUR + 1)).part(0, Fraction(1, 7)) == MONDAY + timedelta(milliseconds=514428)
+
+
+def test_it_is_known_when_a_clock_stops_and_runs_again() -> None:
+    rule = Rule(move=9 * DAY, weekend=True, nights=True)
+    keeper = Table().add(MONDAY, "hours", 0, "UTC 22:00-06:00").keeper(rule)
+    for at, turns in (
+        ("2026-03-02T12:00", "2026-03-02T22:00"),
+        ("2026-03-02T22:00", "2026-03-03T06:00"),
+        # Night and weekend follow each other without a gap.
+        ("2026-03-06T21:00", "2026-03-06T22:00"),
+        ("2026-03-06T23:00", "2026-03-09T06:00"),
+    ):
+        assert keeper.turns(0, utc(at)) == utc(turns)
+
+
+def test_a_clock_that_never_stops_has_no_turn() -> None:
+    keeper = Table().after(2, "pause", 0, "2026-03-05T12:00:00Z").keeper(Rule(move=DAY))
+    assert keeper.turns(0, utc("2026-03-02T13:00")) == utc("2026-03-02T14:00")
+    assert keeper.turns(0, utc("2026-03-02T14:00")) == utc("2026-03-05T12:00")
+    assert keeper.turns(0, utc("2026-03-05T12:00")) is None

@@ -26,8 +26,8 @@ from visitor import Visitor, application
 
 from engine import bots, deal, games, record, replay
 from engine.replay import Row
-from server import db, letters, log, raster
-from server.models import Outbox
+from server import ahead, db, letters, log, raster
+from server.models import Outbox, Prepared
 
 # Hashes, and the tokens against forged forms, which hold the time.
 HASH = re.compile(r'\b[0-9a-f]{64}\b|(?<="csrf_token" value=")[^"]+|(?<="csrf-token" content=")[^"]+')
@@ -101,7 +101,7 @@ def addresses(app: flask.Flask, kind: str, length: int, moves: list[str], expect
                 continue
             steps = sorted({0, 1, length // 2, length - 1, length, length + 1})
             for seq in steps if "seq" in rule.arguments else (0,):
-                given = {"match_id": 1, "seq": seq, "kind": kind, "token": "x"}
+                given = {"match_id": 1, "seq": seq, "kind": kind, "token": "x", "name": "Ailsa"}
                 yield app.url_map.bind("x").build(rule.endpoint, {name: given[name] for name in rule.arguments}, "GET")
     for move in [*moves, "nonsense"]:
         yield f"/matches/1?move={move}"
@@ -214,6 +214,35 @@ def test_two_worlds_look_the_same(
             seen.append(world(house, app, caplog, found, dealt, upto, viewer, asked))
     for key in seen[0]:
         assert seen[0][key] == seen[1][key], key
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_nobody_else_sees_what_somebody_has_ready(
+    cottage: House, monkeypatch: pytest.MonkeyPatch, dropped: bool
+) -> None:
+    monkeypatch.setattr(secrets, "token_hex", lambda size=32: "0" * 2 * size)
+    app = application(cottage, monkeypatch)
+    match = cottage.begun("Ailsa", "Bran", "Catrin", clock={"move": 86400, "missing": "at-once"})
+    people = {place.number: place.user for place in log.places(match)}
+    seat = cottage.played(match).position.to_act[0]
+    waits = next(number for number in people if number != seat)
+    others = [Visitor(app), *(Visitor(app, user) for number, user in people.items() if number != waits)]
+
+    def seen() -> list[Any]:
+        paths = [path for path in addresses(app, "clans", match.length, ["A1-A2"], 0) if "/confirm" not in path]
+        forms = [visitor.post("/matches/1/undo", row=1).text for visitor in others[1:]]
+        return [
+            *(look(visitor, path) for visitor in others for path in paths),
+            *(HASH.sub("#", page) for page in forms),
+        ]
+
+    seen()  # what is new to somebody is so only once
+    before = seen()
+    ahead.prepare(1, people[waits], "A1-A2", after="C1-C2", now=cottage.now)
+    if dropped:
+        Prepared.update(dropped="Your prepared move A1-A2 was not made.").execute()
+    assert "A1-A2" in Visitor(app, people[waits]).get("/matches/1").text
+    assert seen() == before
 
 
 def test_the_published_hash_does_not_let_anybody_try_out_the_deals(cottage: House) -> None:

@@ -21,8 +21,10 @@ def paths(app: flask.Flask, method: str, **values: object) -> list[str]:
     given = {
         "match_id": 1,
         "seq": 0,
+        "seat": 0,
         "kind": "clans",
         "token": "none",
+        "name": "Ailsa",
         "key": "none",
         "filename": "style.css",
         **values,

@@ -27,8 +27,13 @@ EXPECTED = {
     ("GET", "static"): ANYBODY,
     ("GET", "health.alive"): ANYBODY,
     ("GET", "health.ready"): (503,) * 5,  # nobody ticks here
+    ("GET", "people.show"): ANYBODY,
+    ("GET", "people.ladder"): ANYBODY,
     ("GET", "archive.index"): ANYBODY,
     ("GET", "archive.download"): (404,) * 5,  # the match still runs
+    ("GET", "archive.text"): (404,) * 5,
+    ("GET", "archive.mine"): SIGNED_IN,
+    ("GET", "archive.verify"): ANYBODY,
     ("GET", "account.sign_up"): ANYBODY,
     ("POST", "account.sign_up_post"): (422,) * 5,
     ("GET", "account.sent"): ANYBODY,
@@ -45,6 +50,7 @@ EXPECTED = {
     ("POST", "account.unsubscribe"): (410,) * 5,
     ("GET", "account.settings"): SIGNED_IN,
     ("POST", "account.settings_post"): (302,) * 5,
+    ("POST", "account.vacation_post"): (302,) * 5,
     ("POST", "account.password_post"): (302, 403, 403, 403, 403),
     ("POST", "account.sessions_post"): (302,) * 5,
     ("POST", "account.mail_post"): (302,) * 5,
@@ -62,18 +68,36 @@ EXPECTED = {
     ("GET", "match.preview"): (302, 403, 409, 409, 200),
     ("POST", "match.move"): (302, 403, 409, 409, 302),
     ("POST", "match.say"): (302, 403, 302, 302, 302),
-    ("POST", "match.resign"): (302, 403, 302, 302, 302),
+    ("POST", "affairs.resign"): (302, 403, 302, 302, 302),
+    ("POST", "affairs.cancel"): (302, 403, 302, 302, 302),
+    ("POST", "affairs.undo"): (302, 403, 409, 409, 409),  # there is no move yet
+    ("POST", "affairs.nudge"): (302, 403, 429, 429, 429),  # they have just been told
+    ("POST", "affairs.come_back"): (302, 403, 403, 403, 403),
+    ("POST", "affairs.offer"): (302, 403, 422, 422, 422),
+    ("POST", "affairs.take"): (302, 409, 409, 409, 409),
+    ("POST", "affairs.vote"): (302, 403, 302, 302, 302),
+    ("POST", "affairs.prepare"): (302, 403, 302, 302, 422),
+    ("POST", "after.note"): (302,) * 5,
+    ("POST", "after.another"): (302, 409, 409, 409, 409),
     ("GET", "match.replay"): (302,) * 5,
     ("GET", "match.step"): ANYBODY,
 }
 ON_A_HIDDEN_TABLE = {
     ("GET", "match.show"): (404, 404, 200, 404, 200),
     ("GET", "match.pulse"): (404, 404, 200, 404, 200),
+    ("GET", "archive.verify"): (404,) * 5,  # nothing to check before the first move
     ("POST", "tables.join"): (302, 404, 409, 404, 409),
     ("POST", "tables.leave"): (302, 404, 302, 404, 302),
     ("POST", "tables.start"): (302, 404, 403, 404, 302),
     ("POST", "tables.invite"): (302, 404, 403, 404, 302),
     ("POST", "match.say"): (302, 404, 302, 404, 302),
+    **{
+        ("POST", f"affairs.{name}"): (302, 404, 409, 404, 409)
+        for name in ("resign", "cancel", "undo", "nudge", "come_back", "offer", "take", "vote")
+    },
+    ("POST", "affairs.prepare"): (302, 404, 403, 404, 403),
+    ("POST", "after.note"): (302, 404, 302, 404, 302),
+    ("POST", "after.another"): (302, 404, 409, 404, 409),
 }
 
 
@@ -85,8 +109,13 @@ FORMS = {
     "match.preview": MOVE,
     "match.move": MOVE,
     "match.say": {"text": "Well met"},
+    "after.note": {"text": "Mind the lakes"},
     "tables.new_post": {"game": "clans", "seats": "2", "move": "86400"},
     "account.settings_post": {"zone": "UTC", "language": "en"},
+    "account.vacation_post": {"from": "2026-03-05", "until": "2026-03-09"},
+    "affairs.undo": {"row": "1"},
+    "affairs.vote": {"topic": "end"},
+    "affairs.prepare": {"move": "A1-A2"},
 }
 
 
@@ -99,7 +128,8 @@ def ask(app: flask.Flask, house: House, role: str, method: str, endpoint: str, m
     people = {"member": "Dugald", "player": "Ailsa", "opponent": "Catrin", "host": "Bran"}
     user = None if role == "stranger" else house.people[people[role]]
     visitor = Visitor(app, user)
-    given = {"match_id": match_id, "seq": 0, "kind": "clans", "token": "x", "filename": "style.css"}
+    given = {"match_id": match_id, "seq": 0, "seat": 0, "kind": "clans", "token": "x", "filename": "style.css"}
+    given |= {"name": "Ailsa"}
     rule = next(rule for rule in app.url_map.iter_rules(endpoint))
     with app.test_request_context():
         path = app.url_map.bind("localhost").build(endpoint, {name: given[name] for name in rule.arguments}, method)

@@ -66,11 +66,8 @@ def tables(user: User) -> list[Match]:
 
 def unseen(user: User) -> list[Match]:
     """Return finished matches whose end the person has not looked at."""
-    query = (
-        Match.select()
-        .join(Seat)
-        .where((Seat.owner == user) & (Match.status == "finished") & (Seat.seen < Match.length))
-    )
+    mine = (Seat.owner == user) | (Seat.user == user)
+    query = Match.select().join(Seat).where(mine & (Match.status == "finished") & (Seat.seen < Match.length)).distinct()
     return list(query.order_by(Match.finished_at.desc()).limit(20))
 
 

@@ -162,7 +162,7 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
     # A person whose seat a bot has taken sees what a spectator sees.
     seat = next((number for number, place in enumerate(seats) if place.user_id == user.id), None)
     called = story.names(seats)
-    lines = story.lines(played, called, seat)
+    lines = story.lines(played, called, seat, zone=user.zone)
     since = story.since_own(played, seat) if seat is not None else 0
     news = [line for line in lines if line.seq > since]
     if mail.kind == "notice":

@@ -68,7 +68,8 @@ def newest(match: Match) -> int:
 
 def _speak(match: Match, user: User, line: str, now: datetime, key: str | None) -> None:
     with db.transaction():
-        if not Seat.select().where((Seat.match == match) & (Seat.owner == user)).exists():
+        theirs = (Seat.owner == user) | (Seat.user == user)
+        if not Seat.select().where((Seat.match == match) & theirs).exists():
             raise Refused("not-yours", "Only those at the table take part in its talk.")
         Talk.insert(match=match, user=user, text=line, key=key, at=now).on_conflict_ignore().execute()
 

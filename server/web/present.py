@@ -122,7 +122,7 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "talk": talk.lines(match, SHOWN_TALK),
         "rule": rule_sentence(match),
         "options": chosen(match),
-        "may_talk": user is not None and any(place.owner_id == user.id for place in seats),
+        "may_talk": user is not None and any(user.id in {seat.owner_id, seat.user_id} for seat in seats),
         "last_hash": story.shown_hash(played),
         "commitment": lobby.commitment(match),
         "fairness": archive.fairness(match, seats) if played.outcome else None,

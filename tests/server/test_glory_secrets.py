@@ -24,7 +24,7 @@ DOWN = next(place for place, row in enumerate(FOUND["log"]) if "down" in row["te
 def match(cottage: House, monkeypatch: pytest.MonkeyPatch) -> Match:
     """A match of Ailsa and Bran in which a card has just been laid face down."""
     monkeypatch.setattr(type(games.game("glory")), "deal", lambda *_: FOUND["setup"])
-    terms = lobby.Terms("glory", 2, 86400, {}, seating="join")
+    terms = lobby.Terms("glory", 2, {"move": 86400}, {}, seating="join")
     opened = lobby.open_table(cottage.people["Ailsa"], terms, cottage.now)
     lobby.join(opened.id, cottage.people["Bran"], now=cottage.now)
     for row in FOUND["log"][: DOWN + 1]:

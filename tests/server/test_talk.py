@@ -10,7 +10,8 @@ from together import refused
 
 from engine.base import AmbiguousMove
 from engine.games.clans import Clans
-from server import log, talk
+from server import home, log, seating, talk
+from server.desk import writing
 from server.models import Match, Talk
 
 
@@ -147,6 +148,18 @@ def test_talk_is_bounded_in_a_minute_and_free_again_in_the_next(cottage: House) 
     say(cottage, match, "Bran", "Ssh.")
     cottage.now += timedelta(minutes=1)
     say(cottage, match, "Ailsa", "Sorry.")
+
+
+def test_who_takes_a_free_seat_has_a_voice_and_is_told_the_end(house: House) -> None:
+    match = house.begun("Ailsa", "Bran", "Catrin")
+    newcomer = house.people["Dugald"]
+    with writing(match.id, house.now) as desk:
+        desk.hand_to_bot(1, "clock")
+        desk.put("offer", 1, "", "clock")
+    seating.take(match.id, 1, newcomer, "web", now=house.now)
+    assert talk.say(match.id, newcomer, "Hello!", expected=0, via="web", now=house.now).kind == "talk"
+    house.finish(match)
+    assert [one.id for one in home.unseen(newcomer)] == [match.id]
 
 
 def test_who_lost_the_seat_still_talks_and_a_stranger_never_does(house: House) -> None:

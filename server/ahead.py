@@ -35,7 +35,7 @@ def prepare(match_id: int, user: User, text: str, *, after: str = "", now: datet
         if seat in match.awaited:
             raise Refused("bad-input", "It is your turn: there is nothing to prepare, make your move.")
         played = log.read(match)
-        for written in filter(None, (text, after)):
+        for written in (text, after) if after else (text,):
             _require_move(played, seat, written)
         Prepared.delete().where((Prepared.match == match) & (Prepared.seat == seat)).execute()
         return Prepared.create(match=match, seat=seat, user=user, text=text.strip(), after=after.strip(), made_at=now)

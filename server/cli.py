@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import click
 
 from engine import games, record, selfplay
-from server import audit, clock, create_app, db, feeders, inbound, seeding, settings
+from server import archive, audit, clock, create_app, db, feeders, inbound, log, ratings, seeding, settings
 from server.errors import Refused
 from server.feeders import check as checks
 from server.inbound import lines, parse
@@ -233,13 +233,13 @@ def matches() -> None:
 @click.option("--all", "every", is_flag=True, help="Every match that has a log.")
 @needs_database
 def verify(_chosen: settings.Settings, numbers: tuple[int, ...], every: bool) -> None:
-    """Check the chain, the replay and the cached columns of matches; exit 1 if anything is wrong."""
+    """Check the chain, the replay, the deal and the cached columns of matches; exit 1 if anything is wrong."""
     if not (numbers or every):
         raise click.UsageError("Name matches by their numbers, or say --all.")
     chosen = audit.running_or_over() if every else numbers
     bad = 0
     for number in chosen:
-        faults = audit.verify(number)
+        faults = [*audit.verify(number), *archive.doubts(log.get(number))]
         bad += bool(faults)
         for fault in faults:
             click.echo(f"match {number}: {fault}")
@@ -257,6 +257,20 @@ def rebuild(_chosen: settings.Settings, number: int) -> None:
     click.echo(f"match {number} is rebuilt")
 
 
+@main.group("ratings")
+def ladders() -> None:
+    """Look after ratings."""
+
+
+@ladders.command("rebuild")
+@needs_database
+def ratings_rebuild(_chosen: settings.Settings) -> None:
+    """Count all ratings, and what else is told of people, again from the logs of finished matches."""
+    db.require_current()
+    ratings.rebuild(clock.now())
+    click.echo("ratings are rebuilt")
+
+
 @main.group("record")
 def records() -> None:
     """Work with record files."""
@@ -266,18 +280,36 @@ def records() -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 def check(files: tuple[Path, ...]) -> None:
     """Replay record files and print a line for each: ok, or refused and why; exit 1 if any was refused."""
+
+    def replay(data: bytes) -> str:
+        record.check(record.load(data))
+        return "ok"
+
+    one_by_one(files, replay)
+
+
+@records.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@needs_database
+def import_records(_chosen: settings.Settings, files: tuple[Path, ...]) -> None:
+    """Make finished matches of record files, and print a line for each; exit 1 if any was refused, the others go on."""
+    db.require_current()
+    one_by_one(files, lambda data: f"imported as match {archive.add(data, clock.now()).id}")
+
+
+def one_by_one(files: tuple[Path, ...], work: Callable[[bytes], str]) -> None:
+    """Print of each record file what the work says of it, or why it is refused; exit 1 if any was."""
     refused = 0
     for file in files:
         try:
-            record.check(record.load(file.read_bytes()))
+            said = work(file.read_bytes())
         except OSError as fault:
-            refused += 1
-            click.echo(f"{file}: cannot be read: {fault.strerror}")
+            refused, said = refused + 1, f"cannot be read: {fault.strerror}"
         except record.RecordError as fault:
-            refused += 1
-            click.echo(f"{file}: {record.refusal(fault)}")
-        else:
-            click.echo(f"{file}: ok")
+            refused, said = refused + 1, record.refusal(fault)
+        except Refused as fault:
+            refused, said = refused + 1, f"refused: {fault}"
+        click.echo(f"{file}: {said}")
     if refused:
         sys.exit(1)
 

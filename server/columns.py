@@ -13,7 +13,8 @@ from server.errors import Refused
 from server.log import Played, get, instant, places, read
 from server.models import Match, Seat, User
 
-# How long the others may take to decide what becomes of somebody who is out of time; then a bot takes the seat.
+# How long the others may take to decide what becomes of somebody who is out of time; then a bot takes the seat. Neither
+# pauses nor outages count.
 DECIDING: Final = timedelta(days=3)
 
 
@@ -26,7 +27,7 @@ def deadline(played: Played) -> datetime | None:
 def seat_deadline(played: Played, seat: int) -> datetime | None:
     """Return when the clock acts on a seat, None if it is not awaited or there is no limit."""
     late = undecided(played, seat)
-    return late + DECIDING if late else played.clocks.deadline(seat)
+    return played.clocks.passed(late, DECIDING) if late else played.clocks.deadline(seat)
 
 
 def undecided(played: Played, seat: int) -> datetime | None:
@@ -80,8 +81,9 @@ def reminders(played: Played, seat: int, user: User) -> list[tuple[datetime, int
 
 def _share(played: Played, seat: int, step: int) -> Fraction:
     """Return the share of the time at which a percentage of the seat's own time is used: after what outages gave."""
-    since, given = played.clocks.clock(seat).asked_at, played.clocks.given_back(seat)
-    total = played.clocks.left(seat, since) if since and given else None
+    given = played.clocks.given_back(seat)
+    since = played.clocks.clock(seat).asked_at if given else None
+    total = played.clocks.left(seat, since) if since else None
     before = Fraction(given // TICK, total // TICK) if total else 0
     return before + (1 - before) * Fraction(step, 100)
 
@@ -106,9 +108,9 @@ def store(played: Played, now: datetime) -> None:
     """Bring the columns up to date after rows were appended, inside the caller's transaction."""
     match, seats = played.match, places(played.match)
     fields = cached(played, seats)
-    if (fields["asked"], fields["to_act"], fields["deadline"]) != (match.asked, match.to_act, match.deadline):
-        fields |= {"reminder_at": next_reminder(played, seats, now)}
-    fields |= {"leased_until": None}
+    # One that is due and has not been sent stays due.
+    pending = match.reminder_at if match.reminder_at and match.reminder_at <= now else None
+    fields |= {"reminder_at": next_reminder(played, seats, pending - TICK if pending else now), "leased_until": None}
     for name, value in fields.items():
         setattr(match, name, value)
     Match.update(**fields).where(Match.id == match.id).execute()

@@ -96,7 +96,8 @@ def locked(query: Any, *, skip: bool = False) -> Any:
     """
     if on_sqlite():
         return query
-    return query.for_update("FOR UPDATE SKIP LOCKED" if skip else "FOR UPDATE")
+    # Not FOR UPDATE: that also keeps out whoever only refers to the row, such as a mail queued for a person.
+    return query.for_update("FOR NO KEY UPDATE SKIP LOCKED" if skip else "FOR NO KEY UPDATE")
 
 
 def storable(text: str) -> str:

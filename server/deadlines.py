@@ -22,7 +22,7 @@ def run(now: Callable[[], datetime], limit: int = 100) -> int:
 
     Nobody is timed out while an outage has not been given back.
     """
-    if outages.unsettled():
+    if outages.unsettled(now()):
         return 0
     moved = 0
     for match in due(now(), limit):
@@ -62,7 +62,7 @@ def remind(now: datetime, limit: int = 200) -> int:
     in_time = (Match.status == "running") & (Match.reminder_at <= now) & (Match.deadline > now)
     due_now = Match.select().where(in_time).order_by(Match.reminder_at).limit(limit)
     count = 0
-    for match in list(due_now) if not outages.unsettled() else ():
+    for match in list(due_now) if not outages.unsettled(now) else ():
         try:
             count += _remind(match, now)
         except Refused as fault:

@@ -15,6 +15,7 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "damaged": (500, "The match cannot be replayed; it is frozen, and all others go on."),
     "forged": (400, "The form did not come from this site or its token has run out."),
     "illegal-move": (422, "The text is a move, but the rules forbid it in this position."),
+    "imported-before": (409, "The match of a record is in the archive already."),
     "internal": (500, "A fault of the server; it is logged."),
     "invalid-move": (422, "The text cannot be read as a move of this game."),
     "link-spent": (410, "A one-time link is unknown, used, or too old."),

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from engine import games
-from server import db, dials, log, story
+from server import db, dials, log, notes, story
 from server.dials import Dial
 from server.errors import Refused
 from server.log import Played
@@ -26,7 +26,7 @@ class Entry:
     """A match on somebody's list.
 
     `last` is the last thing that happened in words; `dial` the clock of his seat if he is awaited, else of who is, None
-    without a limit; `fault` is set for a match that is frozen.
+    without a limit; `fault` is set for a match that is frozen; `note` is the first line of his own note.
     """
 
     match: Match
@@ -37,12 +37,14 @@ class Entry:
     last: str
     dial: Dial | None
     fault: str
+    note: str
 
 
 def entries(user: User, now: datetime) -> list[Entry]:
     """Return the person's running matches: his turn first, each group by the time left."""
     query = Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running"))
-    found = [_entry(match, user, now) for match in query.order_by(Match.deadline, Match.id)]
+    noted = notes.first_lines(user)
+    found = [_entry(match, user, now, noted.get(match.id, "")) for match in query.order_by(Match.deadline, Match.id)]
     return sorted(found, key=lambda entry: not entry.my_turn)
 
 
@@ -81,7 +83,8 @@ def kept(user: User | None, matches: Sequence[Match]) -> set[int]:
     if user is None or not user.keeps_results:
         return set()
     ended = [match.id for match in matches if match.status == "finished"]
-    mine = (Seat.owner == user) & Seat.match.in_(ended) & (Seat.seen < Match.length)
+    theirs = (Seat.owner == user) | (Seat.user == user)
+    mine = theirs & Seat.match.in_(ended) & (Seat.seen < Match.length)
     return {seat.match_id for seat in Seat.select(Seat.match).join(Match).where(mine)}
 
 
@@ -111,14 +114,15 @@ def awaiting(user: User) -> list[Match]:
     return [seat.match for seat in query.order_by(Match.deadline, Match.id) if seat.number in seat.match.awaited]
 
 
-def _entry(match: Match, user: User, now: datetime) -> Entry:
+def _entry(match: Match, user: User, now: datetime, note: str) -> Entry:
     seats = log.places(match)
     mine = next(seat for seat in seats if seat.user_id == user.id)
     my_turn = mine.number in match.awaited
-    last, dial, fault = "", None, ""
+    last, dial, fault, unread = "", None, "", 0
     try:
         played = log.read(match)
         last = _last(played, seats, mine)
+        unread = sum(row.seq > mine.seen and row.seat != mine.number for row in played.rows)
         shown = dials.dials(played, seats, now)
         dial = dials.next_to_act([shown[mine.number or 0]] if my_turn else shown)
     except Refused as refused:
@@ -128,10 +132,11 @@ def _entry(match: Match, user: User, now: datetime) -> Entry:
         seats=tuple(seats),
         mine=mine,
         my_turn=my_turn,
-        unread=max(0, match.length - mine.seen),
+        unread=unread,
         last=last,
         dial=dial,
         fault=fault,
+        note=note,
     )
 
 

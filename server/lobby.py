@@ -33,6 +33,7 @@ class Terms:
     seating: str = "random"
     autostart: bool = True
     invited_only: bool = False
+    rated: bool = True
 
 
 def open_table(host: User, terms: Terms, now: datetime) -> Match:
@@ -52,6 +53,7 @@ def open_table(host: User, terms: Terms, now: datetime) -> Match:
             seating=terms.seating,
             autostart=terms.autostart,
             invited_only=terms.invited_only,
+            rated=terms.rated,
             host=host,
             created_at=now,
             secret=secrets.token_bytes(32),

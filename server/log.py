@@ -101,6 +101,17 @@ def open_log(match: Match, setup: Any, now: datetime) -> Played:
     return read(match)
 
 
+def fill(match: Match, rows: Sequence[Row]) -> Played:
+    """Write a whole log at once, its rows as they are, the setup row first; return the match as played.
+
+    The caller holds a transaction. Raises `Refused` (damaged) if the rows cannot be played.
+    """
+    previous = ""
+    for row in rows:
+        previous = _insert(match.id, row, previous, instant(row.at))
+    return read(match)
+
+
 def current(match_id: int) -> Played:
     """Replay a match with columns and log of one moment, without holding it. Raises `Refused` (not-found, damaged)."""
     for _ in range(3):

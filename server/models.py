@@ -108,7 +108,7 @@ class User(Model):
 
 
 class Match(Model):
-    """A match and what is remembered of it for lists; the columns after `secret` can be rebuilt from the log."""
+    """A match and what is remembered of it for lists; the columns from `status` to `offers` can be rebuilt from the log."""
 
     if TYPE_CHECKING:
         host_id: int
@@ -139,14 +139,20 @@ class Match(Model):
     leased_until = InstantField(null=True)  # a scheduler is at work on the deadline until then
     reason = CharField(40, default="")
     offers = BooleanField(default=False)  # whether anybody may take over one of its seats
+    rated = BooleanField(default=False)  # a term of the table, like `options`
+    counted = BooleanField(default=False)  # whether what people did in it has been noted, see server/parts.py
+    imported_at = InstantField(null=True)  # for a match that was not played here but came as a record
 
     class Meta:
         indexes = (
+            (("status", "counted", "finished_at", "id"), False),
             (("offers", "status"), False),
             (("status", "deadline"), False),
             (("status", "reminder_at"), False),
             (("bot_acts", "deadline"), False),
             (("status", "finished_at", "id"), False),
+            (("status", "game", "finished_at", "id"), False),
+            (("status", "reason", "finished_at", "id"), False),
         )
 
     @property
@@ -279,6 +285,17 @@ class LogRow(Model):
         table_name = "log"
         primary_key = CompositeKey("match", "seq")
         without_rowid = True
+
+
+class Imported(Model):
+    """The record that a match was imported from, as we write records; `digest` is the SHA-256 of its text."""
+
+    if TYPE_CHECKING:
+        match_id: int
+
+    match = ForeignKeyField(Match, primary_key=True)
+    digest = BlobField(unique=True)
+    text = TextField()
 
 
 class Talk(Model):
@@ -434,6 +451,85 @@ class Job(Model):
     fault = CharField(200, default="")
 
 
+class Part(Model):
+    """What one person did in one finished match, read off its log once; only for who sat there first or last.
+
+    `rank` is 1 for the best of the people, None where the match does not count, see server/parts.py. `moves`, `timeouts`
+    and `lost` count moves, time-outs, and how often a bot took the seat without his resigning. The last three are the
+    rating after the match, in millionths and as people read it, None where it is not rated.
+    """
+
+    if TYPE_CHECKING:
+        match_id: int
+        user_id: int
+
+    match = ForeignKeyField(Match, index=False)
+    user = ForeignKeyField(User, index=False)
+    game = CharField(32)
+    finished_at = InstantField()
+    seat = SmallIntegerField()
+    rank = SmallIntegerField(null=True)
+    won = BooleanField()
+    shared = BooleanField()  # whether others won with him
+    moves = IntegerField()
+    timeouts = IntegerField()
+    lost = IntegerField()
+    resigned = BooleanField()
+    pending = BooleanField()  # whether it has still to be rated
+    mu = BigIntegerField(null=True)
+    sigma = BigIntegerField(null=True)
+    shown = IntegerField(null=True)
+
+    class Meta:
+        primary_key = CompositeKey("match", "user")
+        without_rowid = True
+        indexes = ((("user", "game", "finished_at", "match"), False), (("pending", "finished_at", "match"), False))
+
+
+class Pace(Model):
+    """How long a person took for his moves in the matches that ended in a month (UTC, like 202611): how many moves by
+    minutes, see server/parts.py."""
+
+    user = ForeignKeyField(User, index=False)
+    month = IntegerField()
+    counts = JsonField()
+
+    class Meta:
+        primary_key = CompositeKey("user", "month")
+
+
+class Rating(Model):
+    """A person's rating in a game after his last rated match; the first two are in millionths."""
+
+    if TYPE_CHECKING:
+        user_id: int
+
+    user = ForeignKeyField(User, index=False)
+    game = CharField(32)
+    mu = BigIntegerField()
+    sigma = BigIntegerField()
+    shown = IntegerField()
+    matches = IntegerField()
+    last_at = InstantField()
+
+    class Meta:
+        primary_key = CompositeKey("user", "game")
+        indexes = ((("game", "shown", "user"), False),)
+
+
+class Watermark(Model):
+    """The last match that has been rated, in the order of their ends. Who holds its row is the one at work."""
+
+    name = CharField(16, primary_key=True)
+    finished_at = InstantField(null=True)
+    match_id = IntegerField(default=0)
+
+
+def total(value: Any, when: Any = None) -> Any:
+    """Return the expression that adds up a value over the rows of a group, or over those for which a condition holds."""
+    return peewee.fn.SUM(value if when is None else peewee.Case(None, ((when, value),), 0))
+
+
 TABLES: Final = (
     User,
     Match,
@@ -452,4 +548,9 @@ TABLES: Final = (
     Unwanted,
     Attempt,
     Job,
+    Part,
+    Pace,
+    Rating,
+    Watermark,
+    Imported,
 )

@@ -62,6 +62,7 @@ def _give_back(match: Match, outage: Outage, now: datetime) -> None:
         return
 
 
-def unsettled() -> bool:
-    """Whether there is an outage that has not been given back yet."""
-    return bool(Outage.select().where(Outage.done_at.is_null()).exists())
+def unsettled(now: datetime) -> bool:
+    """Whether there is an outage that has not been given back, or noticed, yet."""
+    unseen = Job.select().where((Job.name == BEAT) & (Job.began_at <= now - LEAST))
+    return bool(unseen.exists() or Outage.select().where(Outage.done_at.is_null()).exists())

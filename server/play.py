@@ -18,6 +18,8 @@ from server.models import ClientKey, Match, Seat, User
 LONGEST_KEY = 64
 KEYS_KEPT = timedelta(days=30)
 NUDGES_APART = timedelta(days=1)
+# So often may one turn be taken back.
+MOST_UNDOS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +124,21 @@ def reads_as_move(match: Match, seat: int | None, text: str) -> str:
         return text
 
 
-def take_back(match_id: int, by: User, via: str, *, now: datetime) -> None:
+def take_back(match_id: int, by: User, via: str, *, row: int | None = None, now: datetime) -> None:
     """Take back the own last move, if the table allows that and nobody has moved since. Raises `Refused`.
 
+    `row` is the number of the move, as his page said; without it the last own move is meant, whichever that is.
     Codes: not-yours, not-running, not-your-turn (it was not the last move, or it cannot be taken back).
     """
     with writing(match_id, now) as desk:
         seat = desk.own_seat(by)
         desk.require_running()
-        row = last_own_move(desk.played, seat)
-        if row is None:
+        last = last_own_move(desk.played, seat)
+        if last is None or row not in {None, last}:
             raise Refused(
                 "not-your-turn", "There is no move of yours to take back: another has moved, or it is too late."
             )
-        desk.put("undo", seat, str(row), via)
+        desk.put("undo", seat, str(last), via)
 
 
 def last_own_move(played: Played, seat: int) -> int | None:
@@ -143,8 +146,12 @@ def last_own_move(played: Played, seat: int) -> int | None:
     trail = played.position.trail
     if played.outcome or trail is None or not played.clocks.rule.takeback:
         return None
-    row = played.rows[trail[0] - 1]
+    row, earlier = played.rows[trail[0] - 1], trail[2]
     if row.seat != seat or row.via in NOT_BY_THE_PERSON:
+        return None
+    since = played.rows[earlier[0] if earlier else 0 :]
+    # Each time all clocks are given back: without an end nobody may hold up the others.
+    if sum(each.kind == "undo" and each.seat == seat for each in since) >= MOST_UNDOS:
         return None
     move = played.game.parse(trail[1], seat, row.text)
     return None if played.game.uncovers(trail[1], seat, move) else row.seq

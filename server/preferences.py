@@ -17,7 +17,8 @@ MOST_REMINDERS: Final = 3
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """What the form or program sent. `reminders` are percentages of the time like "50, 80"; `nights` like
-    "22:00-07:00"; `forced` wants a move made when it is the only one."""
+    "22:00-07:00"; `forced` wants a move made when it is the only one, `keeps_results` to watch an end before being told
+    it."""
 
     zone: str
     language: str = "en"
@@ -25,6 +26,7 @@ class Wishes:
     reminders: str = "80"
     nights: str = ""
     forced: bool = False
+    keeps_results: bool = False
 
 
 def settle(user: User, wishes: Wishes, now: datetime) -> None:
@@ -42,6 +44,7 @@ def settle(user: User, wishes: Wishes, now: datetime) -> None:
             reminders=_reminders(wishes.reminders),
             nights=nights,
             forced=wishes.forced,
+            keeps_results=wishes.keeps_results,
         ).where(User.id == user.id).execute()
         kept = User.get_by_id(user.id)
         if (kept.zone, kept.nights) != (user.zone, user.nights):

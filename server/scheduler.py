@@ -21,6 +21,7 @@ from server import (
     outages,
     outbox,
     play,
+    ratings,
     rematch,
     throttle,
 )
@@ -47,6 +48,7 @@ class Scheduler:
             "reminders": lambda: deadlines.remind(clock.now()),
             "bots": lambda: bots.run(clock.now()),
             "outbox": self._deliver,
+            "ratings": lambda: ratings.count_up(clock.now()),
             "sweep": lambda: sweep(clock.now()),
         }
 

@@ -28,6 +28,7 @@ BOUNDS: Final = {
     "mail from": Bound(300, 600),  # one mail server or person that hands us mail
     "mail by": Bound(60, 3600),  # one person's mails that we act upon
     "open by": Bound(30, 3600),
+    "bundle by": Bound(10, 3600),  # one person's ZIP files of all his matches
 }
 
 

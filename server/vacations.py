@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from server import db, log
-from server.desk import writing
+from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played, stamp
 from server.models import Match, Seat, User, Vacation
+
+logger = logging.getLogger(__name__)
 
 DAYS_A_YEAR: Final = 42
 LONGEST: Final = timedelta(days=28)
@@ -46,7 +50,9 @@ def end(user: User, via: str, *, now: datetime) -> None:
 
 def current(user: User, now: datetime) -> Vacation | None:
     """Return the vacation that the person is on or has announced, None if there is none."""
-    query = Vacation.select().where((Vacation.user == user) & (Vacation.ends_at > now))
+    # One that was called off before it began ends as it begins.
+    real = (Vacation.ends_at > now) & (Vacation.ends_at > Vacation.starts_at)
+    query = Vacation.select().where((Vacation.user == user) & real)
     found: Vacation | None = query.order_by(Vacation.starts_at).first()
     return found
 
@@ -58,22 +64,30 @@ def days_left(user: User, year: int) -> int:
 
 def note_at_start(played: Played, seats: list[Seat], via: str, now: datetime) -> None:
     """Write into the log of a match just begun who is on vacation, and what hours people have."""
-    rule = played.clocks.rule
     for number, seat in enumerate(seats):
-        if (rule.weekend or rule.nights) and not seat.user.bot:
-            log.append(played, "hours", number, hours_text(seat.user), via, now)
-        vacation = current(seat.user, now)
-        if rule.vacations and vacation:
-            log.append(played, "vacation", number, _text(vacation), via, now)
+        for kind, text in notes(played, seat.user, now):
+            log.append(played, kind, number, text, via, now)
+
+
+def notes(played: Played, user: User, now: datetime) -> Iterator[tuple[str, str]]:
+    """Yield kind and text of the rows by which the clocks of a match know a person who sits down."""
+    rule = played.clocks.rule
+    if (rule.weekend or rule.nights) and not user.bot:
+        yield "hours", hours_text(user)
+    vacation = current(user, now)
+    if rule.vacations and vacation:
+        yield "vacation", _text(vacation)
 
 
 def note_hours(user: User, via: str, *, now: datetime) -> None:
     """Write changed zone or nightly hours of a person into his matches; they count from his next turn on."""
-    for match in _running(user):
-        with writing(match.id, now) as desk:
-            rule = desk.played.clocks.rule
-            if (rule.weekend or rule.nights) and not desk.played.outcome:
-                desk.put("hours", desk.own_seat(user), hours_text(user), via)
+
+    def tell(desk: Desk) -> None:
+        rule = desk.played.clocks.rule
+        if rule.weekend or rule.nights:
+            desk.put("hours", desk.own_seat(user), hours_text(user), via)
+
+    _everywhere(user, tell, now)
 
 
 def hours_text(user: User) -> str:
@@ -82,16 +96,27 @@ def hours_text(user: User) -> str:
 
 
 def _tell(user: User, vacation: Vacation, via: str, now: datetime) -> None:
-    for match in _running(user):
-        with writing(match.id, now) as desk:
-            if desk.played.clocks.rule.vacations and not desk.played.outcome:
-                desk.put("vacation", desk.own_seat(user), _text(vacation), via)
+    def tell(desk: Desk) -> None:
+        if desk.played.clocks.rule.vacations:
+            desk.put("vacation", desk.own_seat(user), _text(vacation), via)
+
+    _everywhere(user, tell, now)
 
 
-def _running(user: User) -> list[Match]:
-    """Return the person's running matches, in an order that all keep who hold several."""
-    query = Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running"))
-    return list(query.order_by(Match.id))
+def _everywhere(user: User, tell: Callable[[Desk], None], now: datetime) -> None:
+    """Tell each of the person's running matches something, in an order that all keep who hold several."""
+    query = Match.select().join(Seat).where((Seat.user == user) & Match.status.in_(["open", "running"]))
+    for match in list(query.order_by(Match.id)):
+        # A table that waits is held as well: should it begin at this moment, that comes before or after.
+        if log.get(match.id, hold=True).status == "open":
+            continue
+        try:
+            with writing(match.id, now) as desk:
+                if not desk.played.outcome:
+                    tell(desk)
+        except Refused as fault:
+            # A damaged match is frozen anyway; it keeps nobody from going away.
+            logger.warning("match %s is not told of its player: %s", match.id, fault.sentence)
 
 
 def _text(vacation: Vacation) -> str:

@@ -176,6 +176,7 @@ def settings() -> str:
         "dusk": dusk,
         "dawn": dawn,
         "forced": user.forced,
+        "keeps_results": user.keeps_results,
     }
     today = wording.today(now, user.zone)
     return flask.render_template(
@@ -203,6 +204,7 @@ def settings_post() -> Any:
         reminders=field("reminders"),
         nights="-".join(filter(None, (field("dusk"), field("dawn")))),
         forced=bool(field("forced")),
+        keeps_results=bool(field("keeps_results")),
     )
     preferences.settle(me(), wishes, clock.now())
     flask.flash("Your settings are stored.")

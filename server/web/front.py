@@ -20,7 +20,9 @@ def index() -> str:
     if not flask_login.current_user.is_authenticated:
         return flask.render_template("front.html", games=games.games(), tables=table_cards(lobby.open_tables()[:5]))
     user, now = me(), clock.now()
-    ended = [(match, archive.result(log.places(match))) for match in home.unseen(user)]
+    unseen = home.unseen(user)
+    kept = home.kept(user, unseen)
+    ended = [(match, "" if match.id in kept else archive.result(log.places(match))) for match in unseen]
     return flask.render_template(
         "home.html",
         entries=home.entries(user, now),

@@ -235,7 +235,7 @@ def test_a_bot_is_not_reminded(house: House) -> None:
     match = house.started("Ailsa", "Bran", "Catrin")
     seat = house.played(match).position.to_act[0]
     seating.resign(match.id, log.places(match)[seat].user, "web", now=house.now)
-    assert deadlines.remind(house.later(hours=20)) == 1
+    assert deadlines.remind(house.later(hours=20)) == 0
     assert house.queued(kind="reminder") == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from server import accounts, lobby, log, play, rematch, seating, story, vacations, votes, wording
@@ -112,7 +112,7 @@ def _days(rest: str, zone: str) -> tuple[datetime | None, datetime]:
     """Return the morning of a first day, if it is named, and the end of a last: "until D", "from D until D", "D"."""
     words = [word for word in rest.replace(",", " ").rstrip(".!").split() if word.casefold() not in BETWEEN]
     try:
-        found = [date.fromisoformat(word) for word in words]
+        found = [wording.day(word) for word in words]
     except ValueError:
         found = []
     if not 1 <= len(found) <= 2:

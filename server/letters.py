@@ -217,7 +217,7 @@ def _said(played: Played, seat: int | None) -> list[tuple[str, str]]:
     own = story.since_own(played, seat) if seat is not None else 0
     since = log.instant(played.rows[own - 1].at if own else played.setup_row.at)
     new = [line for line in talk.lines(played.match, MOST_SAID) if line.at > since]
-    return [(line.user.name, " ".join(line.text.split())[:LONGEST_SAID]) for line in new]
+    return [(line.user.name, " ".join(line.text.replace(MARKER[:3], "# #").split())[:LONGEST_SAID]) for line in new]
 
 
 def _why_reminded(mail: Outbox, called: Sequence[str]) -> str:

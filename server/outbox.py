@@ -24,7 +24,7 @@ ALARM_PAUSE: Final = timedelta(minutes=15)
 FLOOD: Final = 4
 FLOOD_AGE: Final = timedelta(hours=1)
 ADDRESSES_KEPT: Final = timedelta(days=30)
-TOKENS_KEPT: Final = timedelta(days=400)
+TOKENS_KEPT: Final = timedelta(days=120)
 FOLDED: Final = ("turn", "reminder", "notice", "start", "end")
 Writer = Callable[[Outbox, datetime], Message | str]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -112,16 +112,30 @@ def preview(match: Match, seat: int, text: str, expected: int, by: User) -> Tria
 def reads_as_move(match: Match, seat: int | None, text: str) -> str:
     """Return what a line says if it was meant as a move of the seat, legal or not: in notation, or as it stands; else
     an empty string."""
+    return move_reader(match, seat)(text)
+
+
+def move_reader(match: Match, seat: int | None, *, own: bool = True) -> Callable[[str], str]:
+    """Return what `reads_as_move` does, for many lines with one replay.
+
+    If the reader does not sit in the seat, not `own`, a move is returned as it stands, whether or not it is legal: what
+    is legal depends on what is hidden from him.
+    """
     if match.status != "running" or seat is None:
-        return ""
+        return lambda _: ""
     played = log.read(match)
     state = played.position.state
-    try:
-        return played.game.format(state, seat, played.game.parse(state, seat, text))
-    except InvalidMove:
-        return ""
-    except MoveError:
-        return text
+
+    def read(text: str) -> str:
+        try:
+            move = played.game.parse(state, seat, text)
+        except InvalidMove:
+            return ""
+        except MoveError:
+            return text
+        return played.game.format(state, seat, move) if own else text
+
+    return read
 
 
 def take_back(match_id: int, by: User, via: str, *, row: int | None = None, now: datetime) -> None:

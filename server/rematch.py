@@ -61,7 +61,7 @@ def sweep(now: datetime) -> None:
 def _offer(match: Match, by: User, people: list[User], now: datetime) -> Match:
     game = log.game_of(match)
     count = len(people) if len(people) in game.seat_counts else match.seats
-    terms = Terms(match.game, count, match.clock, match.options or {}, "random", autostart=True, invited_only=True)
+    terms = Terms(match.game, count, match.clock, match.options or {}, "random", rated=match.rated, invited_only=True)
     table = lobby.open_table(by, terms, now)
     Rematch.delete().where(Rematch.match == match).execute()
     Rematch.insert(match=match, table=table, expires_at=now + LIFETIME).execute()

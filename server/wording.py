@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from engine.base import listed
 
-__all__ = ["counted", "counts", "listed", "morning", "span", "today", "when", "wrapped"]
+__all__ = ["counted", "counts", "day", "listed", "morning", "span", "today", "when", "wrapped"]
 
 
 def when(instant: datetime, zone: str) -> str:
@@ -36,6 +36,14 @@ def _zone(name: str) -> ZoneInfo:
 def today(now: datetime, zone: str) -> date:
     """Return which day it is in the zone."""
     return now.astimezone(_zone(zone)).date()
+
+
+def day(text: str) -> date:
+    """Return the date that a text like 2026-12-24 names. Raises `ValueError`, also for one that is centuries away."""
+    found = date.fromisoformat(text)
+    if not 2000 <= found.year < 2200:
+        raise ValueError("a day centuries away")
+    return found
 
 
 def morning(day: date, zone: str) -> datetime:

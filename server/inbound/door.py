@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -13,6 +14,7 @@ from server.settings import Settings
 
 # Bytes of a whole mail; an answer is a few thousand, with a long quotation and two alternatives perhaps sixty thousand.
 LARGEST: Final = 256 * 1024
+SECRET: Final = re.compile(rb"(?i)\b(move|bounce)[+.][a-z0-9-]{1,64}")
 KEEPERS: Final = ("postmaster", "abuse")
 
 
@@ -80,6 +82,11 @@ def bounce_token(settings: Settings, mail: Outbox) -> str:
     """Return the token of the address that bounces of this mail go to; only a server that got the mail can know it."""
     seal = hmac.new(settings.secret_key.encode(), f"bounce {mail.message_id}".encode(), "sha256").hexdigest()[:24]
     return f"{mail.id}-{seal}"
+
+
+def without_tokens(raw: bytes) -> bytes:
+    """Return a mail without the secret parts of our addresses."""
+    return SECRET.sub(rb"\1", raw)
 
 
 def take(raw: bytes, envelope: Envelope, now: datetime) -> int:

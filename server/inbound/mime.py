@@ -64,7 +64,12 @@ def read(raw: bytes) -> Part:
     """Return the mail as its parts. Raises `Unreadable` beyond the bounds of this module."""
     if len(raw) > LARGEST:
         raise Unreadable(f"more than {LARGEST // 1024} KB")
-    data = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    data = raw.replace(b"\r\n", b"\n")
+    if b"\n" in data:
+        # Among the headers it is to some a line end and to others not, and who wrote the mail must be the same for all.
+        head, gap, body = data.partition(b"\n\n")
+        data = head.replace(b"\r", b"\0") + gap + body
+    data = data.replace(b"\r", b"\n")
     if data.startswith(b"From "):  # as a mailbox file or a delivery agent puts it first
         data = data.partition(b"\n")[2]
     return _part(data, 0, iter(range(MOST_PARTS)))

@@ -22,6 +22,8 @@ DATED: Final = frozenset({"pause", "vacation"})
 # A name or a word of thanks below such a word is no longer than this.
 POLITE: Final = 40
 MOST_SAID: Final = 10
+# No person writes more lines; a machine's are not read one by one.
+MOST_LINES: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,11 @@ class Orders:
     help: bool = False
     unread: int = 0
 
+    @property
+    def acts(self) -> bool:
+        """Whether it asks for more than to be told something."""
+        return bool(self.move or self.word or self.says)
+
 
 def read(lines: Sequence[str], reads_as_move: Callable[[str], str]) -> Orders:
     """Return what the lines ask for.
@@ -44,6 +51,8 @@ def read(lines: Sequence[str], reads_as_move: Callable[[str], str]) -> Orders:
     `reads_as_move` returns a move in notation, "" for what is none. Raises `Refused`: `no-order` if nothing can be
     read, `many-orders` for two different moves, or words that do not go together.
     """
+    if len(lines) > MOST_LINES:
+        raise Refused("no-order", f"Your mail holds more than {MOST_LINES} lines of your own, so nothing was done.")
     moves: dict[str, str] = {}
     words: dict[tuple[str, str], None] = {}
     says: list[str] = []
@@ -79,7 +88,7 @@ def read(lines: Sequence[str], reads_as_move: Callable[[str], str]) -> Orders:
 
 def _check(moves: dict[str, str], words: list[tuple[str, str]], unread: list[str]) -> None:
     if len(moves) > 1:
-        both = " and ".join(list(moves)[:2])
+        both = " and ".join(list(moves.values())[:2])
         raise Refused("many-orders", f"Your mail holds different moves, {both}, so nothing was done. Send one of them.")
     if len(words) + len(moves) > 1:
         named = " and ".join([word for word, _ in words][:2] + list(moves))

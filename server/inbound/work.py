@@ -15,6 +15,7 @@ from server import accounts, commands, db, log, outbox, play, talk, throttle
 from server.commands import Asked
 from server.errors import Refused
 from server.inbound import bounces, door, orders, silence
+from server.inbound.judge import proven
 from server.inbound.lines import own_lines
 from server.inbound.parse import Letter, Unreadable, parse
 from server.log import Played
@@ -99,21 +100,21 @@ def work(number: int, settings: Settings, now: datetime) -> bool:
 def _judge(mail: Inbound, letter: Letter, settings: Settings, now: datetime) -> Verdict:
     """Decide on a mail and do what it asks for, inside the caller's transaction."""
     known = [found for text in _addresses(mail, letter) if (found := door.ours(text, settings))]
-    for found in known:
-        if found.kind == "bounce":
-            return _bounce(found, letter, settings)
+    tokens = [kept for found in known if found.kind == "move" and (kept := door.reply_token(found.token))]
+    if not tokens:
+        for found in known:
+            if found.kind == "bounce":
+                return _bounce(found, letter, settings)
     if why := silence.reason(letter, mail.sender, settings.mail_domain):
         return Verdict(f"silent-{why}")
-    token = next((kept for found in known if found.kind == "move" and (kept := door.reply_token(found.token))), None)
+    token = next((one for one in tokens if _wrote(letter, one)), next(iter(tokens), None))
     if token is None:
-        return _lost(known, mail, letter, now)
+        return _lost(known, mail, letter, settings, now)
     case = Case(mail, letter, token, _person(token), now)
-    if not letter.sender or letter.sender.casefold() != case.address.casefold():
+    if not letter.sender or letter.sender.lower() != case.address.lower():
         return _foreign(case, "wrong-sender", FOREIGN)
     if settings.mail_judge and not proven(letter, settings.mail_judge):
         return _foreign(case, "unproven", UNPROVEN)
-    if not _first_time(case):
-        return Verdict("duplicate", case.user, case.match)
     return _answered(case, settings)
 
 
@@ -131,14 +132,21 @@ def _bounce(found: door.Ours, letter: Letter, settings: Settings) -> Verdict:
     return Verdict(verdict, mail.user, mail.match)
 
 
-def _lost(known: list[door.Ours], mail: Inbound, letter: Letter, now: datetime) -> Verdict:
+def _lost(known: list[door.Ours], mail: Inbound, letter: Letter, settings: Settings, now: datetime) -> Verdict:
     """Answer a registered person who wrote to an address that takes no moves; meet everybody else with silence."""
     if any(found.kind == "keeper" for found in known):
         return Verdict("for-keepers")
     user = User.get_or_none((User.email_key == letter.sender.casefold()) & User.confirmed_at.is_null(False))
-    if user is None or not letter.sender or not known:
+    if (
+        user is None
+        or not letter.sender
+        or not known
+        or (settings.mail_judge and not proven(letter, settings.mail_judge))
+    ):
         return Verdict("unknown-address")
-    _queue_answer(mail, letter, user.email, user, None, now, code="no-token", sentences=[NO_TOKEN])
+    # Whoever sends it: once a day, or a forger could have us write to somebody again and again.
+    key = f"answer lost {user.id} {now:%Y%m%d}"
+    _queue_answer(mail, letter, user.email, user, None, now, key=key, code="no-token", sentences=[NO_TOKEN])
     return Verdict("no-token", user)
 
 
@@ -146,8 +154,16 @@ def _person(token: ReplyToken) -> User | None:
     """Return whose answer's address it is; an invitation's may belong to somebody who has an account by now."""
     if token.user_id is not None:
         return token.user
-    holder: User | None = User.get_or_none((User.email_key == token.address.casefold()) & User.deleted_at.is_null())
-    return holder
+    # Not somebody who has only said that the address is his.
+    holders = User.select().where((User.email_key == token.address.casefold()) & User.confirmed_at.is_null(False))
+    return next((user for user in holders if (user.email or "").lower() == token.address.lower()), None)
+
+
+def _wrote(letter: Letter, token: ReplyToken) -> bool:
+    """Whether the sender owns the answer's address."""
+    user = _person(token)
+    address: str = (user.email if user else None) or token.address
+    return letter.sender.lower() == address.lower()
 
 
 def _foreign(case: Case, word: str, sentence: str) -> Verdict:
@@ -157,28 +173,14 @@ def _foreign(case: Case, word: str, sentence: str) -> Verdict:
     return Verdict(word, case.user, case.match)
 
 
-def proven(letter: Letter, judge: str) -> bool:
-    """Whether our own mail server found that the sender is who he says (RFC 8601).
+def _first_time(case: Case, *, acts: bool) -> bool:
+    """Note what makes the mail the same as another: its id, and if it does more than ask, its text.
 
-    Only the topmost Authentication-Results counts, and only if it bears the server's own name; whoever sends a mail can
-    put in others below it.
+    Return whether it is the first of them.
     """
-    value = next((value for name, value in letter.headers if name == "authentication-results"), "")
-    server, _, rest = value.partition(";")
-    if server.split()[:1] != [judge] and server.strip().casefold() != judge:
-        return False
-    results = [part.split()[0].casefold() for part in rest.split(";") if part.split()]
-    decisive = [result for result in results if result.startswith("dmarc=")] or [
-        result for result in results if result.startswith(("dkim=", "spf="))
-    ]
-    return any(result.endswith("=pass") for result in decisive)
-
-
-def _first_time(case: Case) -> bool:
-    """Note what makes the mail the same as another, its id or its text; return whether it is the first of them."""
     text = hashlib.sha256(case.letter.text.encode("utf-8", "replace")).hexdigest()
     token = bytes(case.token.hash).hex()
-    keys = [(f"text {token} {text}", SAME_TEXT)]
+    keys = [(f"text {token} {text}", SAME_TEXT)] if acts else []
     if case.letter.message_id:
         keys.append((f"id {token} {case.letter.message_id}", SAME_ID))
     new = True
@@ -198,6 +200,9 @@ def _answered(case: Case, settings: Settings) -> Verdict:
             throttle.count("mail by", str(case.user.id), case.now)
         asked = _orders(case, settings)
         with db.transaction():
+            # Noted with what it does: a mail that was refused may come again.
+            if not _first_time(case, acts=asked.acts):
+                return Verdict("duplicate", case.user, case.match)
             case, sentences, row = _carry_out(case, asked)
     except Refused as fault:
         _refuse(case, fault.code, fault.sentence, choices=fault.choices, since=fault.since, near=_near(case, settings))
@@ -213,12 +218,14 @@ def _orders(case: Case, settings: Settings) -> orders.Orders:
     # What a mail program sends for the unsubscribe address of a mail (RFC 2369).
     if not lines and case.letter.subject.strip().casefold() == "unsubscribe":
         lines = ["stop"]
-    return orders.read(lines, lambda line: play.reads_as_move(log.get(case.match.id), case.token.seat, line))
+    match = log.get(case.match.id)
+    own = case.user is not None and log.own_number(match, case.user) == case.token.seat
+    return orders.read(lines, play.move_reader(match, case.token.seat, own=own))
 
 
 def _carry_out(case: Case, asked: orders.Orders) -> tuple[Case, list[str], int | None]:
     """Do what is asked for, all or nothing; return the case, what to say, and the row of the move if there is one."""
-    if case.user is None and asked.word == "stop":
+    if case.token.address and asked.word == "stop":
         accounts.refuse_invitations(case.address, case.now)
         return case, ["You will get no more invitations from us."], None
     user = case.user or _newcomer(case, asked)
@@ -307,7 +314,15 @@ def _queue_answer(
 def _close(mail: Inbound, verdict: Verdict, now: datetime) -> None:
     logger.info("mail %s: %s", mail.id, verdict.word)
     Inbound.update(
-        state="done", verdict=verdict.word, note=verdict.note, user=verdict.user, match=verdict.match, done_at=now
+        state="done",
+        verdict=verdict.word,
+        note=verdict.note,
+        user=verdict.user,
+        match=verdict.match,
+        done_at=now,
+        # What has been used is still good for the next word: nobody who reads the table shall have it.
+        recipient="",
+        content=door.without_tokens(bytes(mail.content or b"")),
     ).where(Inbound.id == mail.id).execute()
 
 

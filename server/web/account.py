@@ -81,8 +81,8 @@ def sent() -> str:
 @pages.get("/confirm/<token>")
 def confirm(token: str) -> str:
     """Show the button."""
-    links.find("confirm", token, clock.now())
-    return flask.render_template("account/confirm.html", token=token)
+    account = links.find("confirm", token, clock.now()).user
+    return flask.render_template("account/confirm.html", token=token, name=account.name if account else "")
 
 
 @pages.post("/confirm/<token>")

@@ -13,6 +13,7 @@ import flask
 from markupsafe import escape
 from werkzeug.exceptions import HTTPException
 
+from server import wording
 from server.errors import Refused
 from server.settings import Settings
 
@@ -181,7 +182,7 @@ def number(text: str | None) -> int:
 def day(text: str) -> date:
     """Return a date from a form or address. Raises `Refused` (bad-input)."""
     try:
-        return date.fromisoformat(text)
+        return wording.day(text)
     except ValueError:
         raise Refused("bad-input", "Write a date as year-month-day, such as 2026-11-30.") from None
 

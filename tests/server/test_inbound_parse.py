@@ -101,6 +101,7 @@ def test_what_is_not_exactly_one_sound_address_is_nobody(value: str) -> None:
 def test_a_mail_from_two_is_from_nobody() -> None:
     assert letter("From: alice@example.com", "From : bob@example.com").sender == ""
     assert letter("From: alice@example.com\rFrom: bob@example.com").sender == ""
+    assert letter("X: a\rFrom: alice@example.com\r\r", "From: bob@example.com").sender == "bob@example.com"
     assert letter("To: alice@example.com").sender == ""
 
 

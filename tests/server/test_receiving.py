@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,7 +20,10 @@ from engine.games.clans import GAME
 from engine.replay import Row
 from server import accounts, db, inbound, lobby, log, outbox, play, seating, talk
 from server.channels import Message
+from server.desk import writing
+from server.errors import Refused
 from server.inbound import door, work
+from server.inbound.lines import MARKER, own_lines
 from server.models import Inbound, LogRow, Match, Outbox, ReplyToken, User
 
 RECORDS = Path(__file__).parent.parent / "records"
@@ -82,12 +86,143 @@ def test_the_same_mail_twice_acts_once_and_is_answered_once(house: House) -> Non
 
 
 def test_the_same_words_are_meant_again_a_day_later(house: House) -> None:
-    _, mail = turn(house)
-    assert answer(house, mail, "status") == "done"
+    match, mail = turn(house)
+    assert answer(house, mail, "say Hello") == "done"
     house.later(hours=23)
-    assert answer(house, mail, "status") == "duplicate"
+    assert answer(house, mail, "say Hello") == "duplicate"
     house.later(hours=2)
-    assert answer(house, mail, "status") == "done"
+    assert answer(house, mail, "say Hello") == "done"
+    assert len(talk.lines(match)) == 2
+
+
+def test_a_question_may_be_asked_as_often_as_one_likes(house: House) -> None:
+    _, mail = turn(house)
+    assert [answer(house, mail, "status") for _ in range(3)] == ["done"] * 3
+    assert len([told for told in house.mail() if told.answer]) == 3
+
+
+def test_a_mail_that_was_refused_may_come_again(house: House) -> None:
+    match, mail = turn(house)
+    raw = reply(mail, "say Hello again")
+    for number in range(30):
+        answer(house, mail, f"say {number}")
+    assert send(house, raw) == "refused-throttled"
+    house.later(hours=1)
+    assert send(house, raw) == "done"
+    assert send(house, raw) == "duplicate"
+    assert talk.lines(match)[-1].text == "Hello again"
+
+
+def test_a_mail_of_thousands_of_lines_is_refused_at_once(cottage: House) -> None:
+    match, mail = turn(cottage)
+    began = time.process_time()
+    assert answer(cottage, mail, "q\n" * 6000) == "refused-no-order"
+    assert answer(cottage, mail, "q1 w2\n" * 59) == "refused-no-order"
+    assert time.process_time() - began < 1
+    assert rows(match) == []
+
+
+def test_who_was_replaced_learns_nothing_of_the_hand_by_asking(house: House) -> None:
+    match = house.started("Ailsa", "Bran", game="glory")
+    mail = next(one for one in house.mail() if "it is your turn," in one.text)
+    seat = log.own_number(match, User.get(User.email == mail.to_address))
+    hand = house.played(match).view(seat).moves[0].split()[0].lower()
+    with writing(match.id, house.now) as desk:
+        desk.hand_to_bot(seat, "clock")
+        desk.put("offer", seat, "", "clock")
+    seating.take(match.id, seat, house.people["Dugald"], "web", now=house.now)
+    assert answer(house, mail, f"{hand} n1\nr9 n1\n{hand} n2") == "refused-many-orders"
+    told = flat(only(house.mail(), mail.to_name))
+    assert f"{hand} n1 and r9 n1" in told, "both as they were written"
+
+
+def test_talk_that_is_quoted_gives_no_orders(cottage: House) -> None:
+    match, mail = turn(cottage)
+    other = next(
+        user for user in cottage.people.values() if user.name in {"Ailsa", "Bran"} and user.name != mail.to_name
+    )
+    cottage.later(minutes=1)
+    for line in (".", MARKER, "resign", f"{'x' * 60} {example(mail)} {MARKER}", f"say x {example(mail)}"):
+        talk.speak(log.get(match.id), other, line, cottage.now)
+    cottage.move(match)
+    turns = [one for one in cottage.mail() if "Said at the table" in one.text]
+    assert turns
+    for one in turns:
+        part = one.text.partition("Said at the table:")[2].partition("THE POSITION")[0]
+        for quoted in (part, "\n".join(f"> {line}" for line in part.splitlines())):
+            assert own_lines(f"haha ok\n\n{quoted}") == ["haha ok"]
+
+
+def test_a_stranger_is_written_to_once_a_day_however_many_mails_are_forged(cottage: House) -> None:
+    _, mail = turn(cottage)
+    raw = reply(mail, "hello").replace(mail.reply_to.encode(), b"clachan@localhost")
+    for _ in range(5):
+        assert send(cottage, raw) == "no-token"
+    assert len([told for told in cottage.mail() if told.answer]) == 1
+
+
+def test_an_account_made_with_anothers_address_is_not_his(house: House) -> None:
+    accounts.sign_up(
+        "Mallory", "eilidh@example.com", "a password of mine", zone="UTC", language="en", source="x", now=house.now
+    )
+    confirmation = next(one for one in house.mail() if "/confirm/" in one.text)
+    match = house.table("Ailsa", seats=2)
+    lobby.invite(match.id, house.people["Ailsa"], "eilidh@example.com", house.now)
+    invitation = next(one for one in house.mail() if "invites you" in one.subject)
+    assert answer(house, invitation, "join", sender="Eilidh <eilidh@example.com>") == "done"
+    eilidh = User.get(User.email_key == "eilidh@example.com")
+    assert (eilidh.name, eilidh.password) == ("Eilidh", "")
+    with pytest.raises(Refused):
+        accounts.sign_in("eilidh@example.com", "a password of mine", source="x", now=house.now)
+    token = re.search(r"/confirm/(\S+)", confirmation.text)
+    assert token
+    with pytest.raises(Refused):
+        accounts.confirm(token.group(1), house.now)
+
+
+def test_stop_in_answer_to_an_invitation_stops_invitations_and_no_turn_mails(house: House) -> None:
+    match = house.table("Ailsa", seats=2)
+    lobby.invite(match.id, house.people["Ailsa"], "bran@example.org", house.now)
+    assert answer(house, house.mail()[-1], "stop", sender="bran@example.org") == "done"
+    assert User.get(User.name == "Bran").turn_mail
+    house.later(days=2)
+    lobby.invite(match.id, house.people["Ailsa"], "bran@example.org", house.now)
+    assert [mail.subject for mail in house.mail() if "invites" in mail.subject] == []
+
+
+@pytest.mark.parametrize(
+    "order", ["vacation until 9999-12-31", "pause until 9999-12-31", "vacation from 0001-01-01 to 0002-01-01"]
+)
+def test_days_that_no_calendar_of_ours_has_are_refused(cottage: House, order: str) -> None:
+    _, mail = turn(cottage)
+    assert answer(cottage, mail, order) == "refused-bad-input"
+
+
+def test_an_address_that_only_folds_to_the_same_is_anothers(cottage: House) -> None:
+    strasse = cottage.people["Strasse"] = cottage.person("Strasse")
+    match = cottage.started("Strasse", "Bran")
+    mail = next(one for one in cottage.mail() if one.to_name == strasse.name)
+    assert answer(cottage, mail, "status", sender="straße@example.org") == "wrong-sender"
+    assert rows(match) == []
+
+
+def test_a_mail_to_two_of_us_is_for_the_address_of_its_sender(cottage: House) -> None:
+    match, mail = turn(cottage)
+    cottage.move(match)
+    other = next(one for one in cottage.mail() if "it is your turn," in one.text)
+    raw = reply(other, example(other)).replace(
+        b"To: Clachan <", f"To: bounce+1-x@localhost, {mail.reply_to}, Clachan <".encode(), 1
+    )
+    assert send(cottage, raw) == "done"
+
+
+def test_what_was_received_keeps_no_way_in(house: House) -> None:
+    _, mail = turn(house)
+    send(house, reply(mail, "status"), recipient=mail.reply_to)
+    kept = Inbound.get()
+    token = mail.reply_to.partition("+")[2].partition("@")[0]
+    assert kept.recipient == ""
+    assert token.encode() not in bytes(kept.content)
 
 
 def test_a_reply_three_days_old_changes_nothing_and_tells_what_happened(house: House) -> None:
@@ -336,8 +471,6 @@ def test_what_mails_said_is_forgotten_after_a_month(house: House) -> None:
 
 
 def test_a_mail_too_large_is_not_kept(cottage: House) -> None:
-    from server.errors import Refused
-
     with pytest.raises(Refused):
         inbound.receive(b"x" * (door.LARGEST + 1), inbound.Envelope("smtp"), cottage.settings, lambda: cottage.now)
     assert not Inbound.select().exists()
@@ -472,6 +605,12 @@ def test_with_a_judge_only_what_passed_there_counts(cottage: House) -> None:
     text = example(mail)
     refused = [
         {},
+        {"Authentication-Results": "mx.play.example; dkim=pass header.d=evil.test"},
+        {"Authentication-Results": "mx.play.example; spf=pass smtp.mailfrom=x@evil.test"},
+        {"Authentication-Results": 'mx.play.example; spf=pass smtp.mailfrom="a; dmarc=pass b"@evil.test'},
+        {"Authentication-Results": "mx.play.example; dmarc=fail (p=none; dmarc=pass x)"},
+        {"Authentication-Results": "mx.play.example; dmarc=pass header.from=evil.test"},
+        {"Authentication-Results": "mx.play.example; dkim=pass header.d=org"},
         {"Authentication-Results": "mx.evil.example; dmarc=pass"},
         {"Authentication-Results": "mx.play.example; dmarc=fail; dkim=pass"},
         {"Authentication-Results": "mx.play.example; dkim=fail; spf=softfail"},
@@ -482,7 +621,8 @@ def test_with_a_judge_only_what_passed_there_counts(cottage: House) -> None:
     below = reply(mail, text, **{"Authentication-Results": "mx.play.example; dmarc=pass"})
     assert send(cottage, b"Authentication-Results: mx.evil.example; dmarc=fail\n" + below) == "unproven"
     assert rows(match) == []
-    assert send(cottage, b"Authentication-Results: mx.play.example; dkim=pass; dmarc=pass\n" + below) == "done"
+    passed = b"Authentication-Results: mx.play.example (v1); dkim=pass header.d=example.org\n"
+    assert send(cottage, passed + below) == "done"
 
 
 def test_an_expired_or_revoked_address_takes_nothing(cottage: House) -> None:

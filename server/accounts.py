@@ -75,11 +75,16 @@ def sign_up_by_mail(email: str, name: str, now: datetime) -> User:
     """Make the account of somebody whose address is proven by his answer, inside the caller's transaction.
 
     The name is what his mails say, or the address before the @, with a number if another has it; he has no password
-    until he asks for one. Raises `Refused` (bad-input).
+    until he asks for one. An account that somebody has made with the address and never confirmed becomes his, with
+    nothing of what that somebody chose. Raises `Refused` (bad-input).
     """
     email = clean_email(email)
+    for claimed in User.select().where((User.email_key == email.casefold()) & User.confirmed_at.is_null()):
+        links.revoke("confirm", claimed)
+        User.update(email=None, email_key=None).where(User.id == claimed.id).execute()
+    free = _free_name(name, email)
     return User.create(
-        name=(free := _free_name(name, email)),
+        name=free,
         name_key=name_key(free),
         email=email,
         email_key=email.casefold(),

@@ -17,7 +17,7 @@ from server import columns, commands, db, home, links, log, outbox, raster, stor
 from server.channels import DeliveryError, Message
 from server.errors import Refused
 from server.inbound.door import bounce_token
-from server.inbound.lines import MARKER
+from server.inbound.quotes import MARKER, is_marker
 from server.log import Played
 from server.models import Match, Outbox, ReplyToken, Seat, User
 from server.settings import Settings
@@ -217,7 +217,12 @@ def _said(played: Played, seat: int | None) -> list[tuple[str, str]]:
     own = story.since_own(played, seat) if seat is not None else 0
     since = log.instant(played.rows[own - 1].at if own else played.setup_row.at)
     new = [line for line in talk.lines(played.match, MOST_SAID) if line.at > since]
-    return [(line.user.name, " ".join(line.text.replace(MARKER[:3], "# #").split())[:LONGEST_SAID]) for line in new]
+    return [(line.user.name, _harmless(" ".join(line.text.split())[:LONGEST_SAID])) for line in new]
+
+
+def _harmless(text: str) -> str:
+    """Return somebody's words so that the receiver never takes them for the line above which answers stand."""
+    return text.replace("#", "") if is_marker(text) else text
 
 
 def _why_reminded(mail: Outbox, called: Sequence[str]) -> str:

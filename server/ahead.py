@@ -62,9 +62,23 @@ def forget(match: Match, seat: int) -> None:
 
 def follow(desk: Desk) -> None:
     """Make the moves that need no waiting, one after the other, inside the caller's transaction."""
+    if any(row.kind == "undo" for row in desk.rows):
+        _bring_back(desk)
     for _ in range(MOST):
         if not any(_made(desk, seat) for seat in desk.played.position.to_act):
             return
+
+
+def _bring_back(desk: Desk) -> None:
+    """Have ready again what was dropped because of a move that is taken back: its turn has not come yet."""
+    played = desk.played
+    dropped = Prepared.select().where((Prepared.match == desk.match) & (Prepared.dropped != ""))
+    for found in list(dropped):
+        # Whoever has moved since had his turn.
+        since = (row for row in played.rows if row.seat == found.seat and log.instant(row.at) > found.made_at)
+        if found.seat not in played.position.to_act and not any(row.kind == "move" for row in since):
+            mine = (Prepared.match == desk.match) & (Prepared.seat == found.seat)
+            Prepared.update(dropped="").where(mine).execute()
 
 
 def _made(desk: Desk, seat: int) -> bool:

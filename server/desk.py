@@ -6,12 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from engine.replay import Row
 from server import accounts, ahead, columns, db, log, notify
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
+
+
+# So many rows that are no moves has a player room for; votes and the like end there, and all else goes on.
+MOST_AFFAIRS: Final = 200
+AFFAIRS: Final = frozenset({"vote", "nudge"})
 
 
 @dataclass(slots=True)
@@ -46,6 +52,15 @@ class Desk:
         """Raise `Refused` (not-running) if the match has ended."""
         if self.played.outcome:
             raise Refused("not-running", "This match has ended.")
+
+    def require_room(self, seat: int) -> None:
+        """Raise `Refused` (throttled) if the seat has filled the log with as much besides moves as one may."""
+        if sum(row.kind in AFFAIRS and row.seat == seat for row in self.played.rows) >= MOST_AFFAIRS:
+            raise Refused(
+                "throttled",
+                f"In one match a player proposes and asks {MOST_AFFAIRS} times at most. "
+                "Moving, resigning and the clocks go on.",
+            )
 
     def hand_to_bot(self, seat: int, via: str) -> None:
         """Put a bot in the seat, with a row that says so."""

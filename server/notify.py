@@ -42,7 +42,9 @@ def advanced(
         return
     seats = places(match)
     told = _ask(played, seats, rows[0].seq, now, dropped)
-    _tell(played, seats, [row for row in rows if row.kind in NEWS], told, now)
+    # That somebody wants nothing any more, the page says.
+    news = [row for row in rows if row.kind in NEWS and (row.kind != "vote" or row.text)]
+    _tell(played, seats, news, told, now)
     if any(row.kind == "nudge" for row in rows):
         _nudge(played, seats, rows[-1], now)
 
@@ -58,9 +60,18 @@ def _tell(played: Played, seats: Sequence[Seat], news: Sequence[Row], told: set[
         for user in {seat.user, seat.owner}:
             # Who had not been told of his turn need not hear that it was none.
             if user.reachable and (not undone or outbox.heard(user, match)):
-                key = f"notice {match.id} {user.id} {news[-1].seq}"
+                key = f"notice {match.id} {user.id} {_cause(news[-1], now)}"
                 facts = {"rows": [row.seq for row in news]}
                 outbox.queue("notice", key=key, now=now, user=user, match=match, seat=seat.number, facts=facts)
+
+
+def _cause(row: Row, now: datetime) -> str:
+    """Return what a notice is of: a row, or what a seat proposes on a day, however often it changes its mind."""
+    if row.kind != "vote":
+        return str(row.seq)
+    # A pause of another length is no other proposal.
+    topic = "pause" if row.text.startswith("pause") else row.text
+    return f"seat {row.seat} {topic} {now:%Y%m%d}"
 
 
 def _nudge(played: Played, seats: Sequence[Seat], row: Row, now: datetime) -> None:
@@ -102,7 +113,10 @@ def catch_up(user: User, now: datetime) -> None:
 def full(match: Match, now: datetime) -> None:
     """Tell the host that every seat is taken and the match waits for a start by hand."""
     if match.host.reachable:
-        outbox.queue("full", key=f"full {match.id} {now.timestamp():.0f}", now=now, user=match.host, match=match)
+        # Somebody who sits down and leaves, again and again, is one mail.
+        people = " ".join(str(seat.owner_id) for seat in sorted(places(match), key=lambda seat: seat.owner_id))
+        key = f"full {match.id} {now:%Y%m%d} {people}"[:120]
+        outbox.queue("full", key=key, now=now, user=match.host, match=match)
 
 
 def invited(match: Match, address: str, by: User, now: datetime) -> None:
@@ -114,11 +128,15 @@ def invited(match: Match, address: str, by: User, now: datetime) -> None:
 
 
 def rematch(table: Match, match: Match, by: User, others: Sequence[User], now: datetime) -> None:
-    """Tell those who played a match that somebody has opened a table for another; the caller holds a transaction."""
+    """Tell those who played a match that somebody has opened a table for another, once for each who does.
+
+    The caller holds a transaction.
+    """
     for user in others:
         if user.reachable:
             facts = {"by": by.id, "after": match.id}
-            outbox.queue("rematch", key=f"rematch {table.id} {user.id}", now=now, user=user, match=table, facts=facts)
+            key = f"rematch {match.id} {by.id} {user.id}"
+            outbox.queue("rematch", key=key, now=now, user=user, match=table, facts=facts)
 
 
 def everyone(match: Match) -> set[User]:

@@ -180,10 +180,14 @@ def _sums(user: User, since: datetime) -> list[_Sums]:
 def _record(user: User, sums: _Sums, viewer: User | None, now: datetime) -> Record:
     rating = ratings.rating(user, sums.game)
     place = ratings.place(user, sums.game, now) if rating else None
-    steps = _history(user, sums.game) if rating else []
+    steps = _watched(_history(user, sums.game), viewer) if rating else ()
+    return Record(sums.game, sums.played, sums.won, sums.shared, rating, place, tuple(steps))
+
+
+def _watched(steps: Sequence[Step], viewer: User | None) -> list[Step]:
+    """Leave out the matches whose end is kept back from the viewer."""
     kept = home.kept(viewer, list(Match.select().where(Match.id.in_([step.match_id for step in steps]))))
-    told = tuple(step for step in steps if step.match_id not in kept)
-    return Record(sums.game, sums.played, sums.won, sums.shared, rating, place, told)
+    return [step for step in steps if step.match_id not in kept]
 
 
 def _history(user: User, game: str) -> list[Step]:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from engine.base import AmbiguousMove, IllegalMove, InvalidMove, MoveError, View
 from engine.replay import NOT_BY_THE_PERSON
-from server import db, log, story
+from server import db, log, story, throttle
 from server.desk import writing
 from server.errors import Refused
 from server.log import Played
@@ -173,9 +173,11 @@ def last_own_move(played: Played, seat: int) -> int | None:
 
 def nudge(match_id: int, by: User, via: str, *, now: datetime) -> None:
     """Have those who are awaited told once more, once a day for each match. Raises `Refused`."""
+    throttle.count("affair by", f"{by.id} {match_id}", now)
     with writing(match_id, now) as desk:
         seat = desk.own_seat(by)
         desk.require_running()
+        desk.require_room(seat)
         if not may_nudge(desk.played, desk.seats, seat, now):
             raise Refused("throttled", "Those awaited have been told within the last day. Give them some time.")
         desk.put("nudge", seat, "", via)

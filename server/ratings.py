@@ -40,7 +40,7 @@ class Skill(NamedTuple):
 
     @property
     def shown(self) -> int:
-        """The rating as people read it: the mean less how far it may be off, on a scale on which a newcomer has 1000."""
+        """The rating as people read it: the mean less how far it may be off; a newcomer has 1000."""
         gained = (self.mu - self.sigma) - (NEWCOMER.mu - NEWCOMER.sigma)
         return (BEGINNING * UNIT + SCALE * gained + UNIT // 2) // UNIT
 
@@ -169,7 +169,10 @@ def _pending(limit: int) -> list[Part]:
 
 def _rate_match(people: Sequence[Part], ratings: dict[tuple[int, str], Rating]) -> None:
     """Rate the people of one match, and note in `ratings` where they stand then."""
-    mine = [ratings.setdefault((part.user_id, part.game), _rating(part)) for part in people]
+    for part in people:
+        if (part.user_id, part.game) not in ratings:
+            ratings[part.user_id, part.game] = _rating(part)
+    mine = [ratings[part.user_id, part.game] for part in people]
     before = [Skill(rating.mu, rating.sigma) for rating in mine]
     after = rated(before, [part.rank or 0 for part in people])
     for part, rating, skill in zip(people, mine, after, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from server import db, lobby, log, notify
+from server import db, lobby, log, notify, throttle
 from server.errors import Refused
 from server.lobby import Terms
 from server.models import Match, Rematch, User
@@ -18,8 +18,9 @@ def ask(match_id: int, by: User, *, now: datetime) -> Match:
     """Ask for another match of the same people, or agree to it: take a seat at its table, and return that.
 
     The table has the terms of the match; the seats are drawn anew. Raises `Refused` (not-found, not-running, not-yours,
-    and what `lobby.join` refuses with).
+    throttled, and what `lobby.join` refuses with).
     """
+    throttle.count("rematch by", f"{by.id} {match_id}", now)
     with db.transaction():
         match = log.get(match_id, hold=True)
         people = players(match)

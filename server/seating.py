@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
-from server import log, vacations
+from server import log, throttle, vacations
 from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played
@@ -72,6 +72,7 @@ def _too_often(played: Played, seat: int, user: User) -> bool:
 
 def offer(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> None:
     """Let anybody take over a seat that a bot plays; any player may say so. Raises `Refused`."""
+    throttle.count("affair by", f"{by.id} {match_id}", now)
     with writing(match_id, now) as desk:
         desk.own_seat(by)
         desk.require_running()
@@ -84,7 +85,10 @@ def offer(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> Non
 
 
 def take(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> None:
-    """Take over a seat that is offered. Raises `Refused` (not-open, already-seated, unconfirmed, not-running)."""
+    """Take over a seat that is offered; who is about to be away cannot.
+
+    Raises `Refused` (not-open, already-seated, unconfirmed, not-running, bad-input).
+    """
     with writing(match_id, now) as desk:
         desk.require_running()
         if by.confirmed_at is None:
@@ -95,7 +99,21 @@ def take(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> None
             raise Refused("not-open", "This seat is not free any more.")
         if _too_often(desk.played, seat, by):
             raise Refused("not-open", f"You have had this seat {MOST_RETURNS} times.")
+        _require_there(desk, by)
         _sit_down(desk, seat, by, via)
+
+
+def _require_there(desk: Desk, user: User) -> None:
+    """Refuse a free seat to somebody whose vacation would stop its clock before he has ever moved."""
+    rule, vacation = desk.played.clocks.rule, vacations.current(user, desk.now)
+    if vacation is None or rule.limitless or not rule.vacations:
+        return
+    if vacation.starts_at < desk.now + timedelta(seconds=rule.move or rule.bank):
+        raise Refused(
+            "bad-input",
+            "You are on vacation, or leave before your first move here is due. End the vacation, or come when you "
+            "are back.",
+        )
 
 
 def _sit_down(desk: Desk, seat: int, user: User, via: str) -> None:

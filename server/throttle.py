@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from server import db
+from server import db, wording
 from server.errors import Refused
 from server.models import Attempt
 
@@ -25,9 +25,16 @@ BOUNDS: Final = {
     "mail to": Bound(5, 3600),  # confirmations, resets and invitations to one mail address
     "invite by": Bound(40, 86400),
     "talk by": Bound(30, 60),
-    "mail from": Bound(300, 600),  # one mail server or person that hands us mail
+    "mail from": Bound(2000, 600),  # one mail server that hands us mail; it may speak for many people
+    "stray from": Bound(60, 600),  # its mails to addresses that are none
+    "keeper mail from": Bound(20, 3600),  # one mail server's mails to the keepers and the house itself
+    "keeper mail to": Bound(200, 86400),  # these of all mail servers together
     "mail by": Bound(60, 3600),  # one person's mails that we act upon
     "open by": Bound(30, 3600),
+    "affair by": Bound(20, 3600),  # what one person proposes, asks for and offers in one match
+    "rematch by": Bound(6, 86400),  # after one match
+    "vacation by": Bound(4, 7 * 86400),  # also those that are called off at once
+    "hours by": Bound(10, 7 * 86400),  # changes of zone or nightly hours, each of which every match is told
     "bundle by": Bound(10, 3600),  # one person's ZIP files of all his matches
 }
 
@@ -44,8 +51,8 @@ def count(kind: str, key: str, now: datetime) -> None:
         Attempt.update(count=Attempt.count + 1).where(mine).execute()
         tries = Attempt.get(mine).count
     if tries > bound.tries:
-        minutes = max(1, bound.seconds // 60)
-        raise Refused("throttled", f"Too many tries. Please wait {minutes} minutes and try again.")
+        span = wording.span(timedelta(seconds=bound.seconds))
+        raise Refused("throttled", f"Too many tries. Please wait {span} and try again.")
 
 
 def sweep(now: datetime) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from server import db, log
+from server import db, log, throttle
 from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played, stamp
@@ -24,12 +24,14 @@ AHEAD: Final = timedelta(days=180)
 def announce(user: User, starts_at: datetime, ends_at: datetime, via: str, *, now: datetime) -> Vacation:
     """Stop the person's clocks from an instant, or from now on if it is past, to another; one at a time.
 
-    Every running match of his whose table lets vacations count is told by a row. Raises `Refused` (bad-input).
+    Every running match of his whose table lets vacations count is told by a row. Raises `Refused` (bad-input,
+    throttled).
     """
     starts_at, ends_at = max(_whole(starts_at), _whole(now)), _whole(ends_at)
     with db.transaction():
         db.locked(User.select().where(User.id == user.id)).first()
         _check(user, starts_at, ends_at, now)
+        throttle.count("vacation by", str(user.id), now)
         vacation: Vacation = Vacation.create(user=user, starts_at=starts_at, ends_at=ends_at)
         _tell(user, vacation, via, now)
     return vacation
@@ -80,7 +82,11 @@ def notes(played: Played, user: User, now: datetime) -> Iterator[tuple[str, str]
 
 
 def note_hours(user: User, via: str, *, now: datetime) -> None:
-    """Write changed zone or nightly hours of a person into his matches; they count from his next turn on."""
+    """Write changed zone or nightly hours of a person into his matches; they count from his next turn on.
+
+    Raises `Refused` (throttled).
+    """
+    throttle.count("hours by", str(user.id), now)
 
     def tell(desk: Desk) -> None:
         rule = desk.played.clocks.rule

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from server import columns
+from server import columns, seating, throttle, wording
 from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played, instant, stamp
@@ -21,6 +21,8 @@ LIFETIME: Final = timedelta(days=7)
 LONGEST_PAUSE: Final = timedelta(days=60)
 MOST_PAUSES: Final = 5
 MOST_WAITS: Final = 3
+# Whoever has lost his seat to a bot has so long to come back; only then may the others end the match without him.
+GONE: Final = timedelta(days=3)
 # What ends the life of earlier proposals of the same kind.
 SETTLES: Final[Mapping[str, tuple[str, ...]]] = {
     "pause": ("pause", "resume"),
@@ -61,8 +63,9 @@ def vote(match_id: int, by: User, topic: str, via: str, *, now: datetime) -> boo
     """Propose something or agree to it; return whether it is decided by that. One person wants one thing at a time.
 
     `topic` is `pause` with an instant, `resume`, `end`, `wait` or `replace` with the number of a seat that is out of
-    time, or "" to want nothing any more. Raises `Refused` (bad-input, not-yours, not-running).
+    time, or "" to want nothing any more. Raises `Refused` (bad-input, not-yours, not-running, throttled).
     """
+    throttle.count("affair by", f"{by.id} {match_id}", now)
     with writing(match_id, now) as desk:
         seat = desk.own_seat(by)
         desk.require_running()
@@ -70,6 +73,8 @@ def vote(match_id: int, by: User, topic: str, via: str, *, now: datetime) -> boo
             _check(desk, seat, topic, now)
         elif not any(seat in proposal.seats for proposal in proposals(desk.played, now)):
             raise Refused("bad-input", "You propose nothing at the moment.")
+        if topic:
+            desk.require_room(seat)
         if not any(proposal.topic == topic and seat in proposal.seats for proposal in proposals(desk.played, now)):
             desk.put("vote", seat, topic, via)
         # Said a second time it may be decided: somebody else who had a say may have left.
@@ -135,7 +140,9 @@ def _check(desk: Desk, seat: int, topic: str, now: datetime) -> None:
             raise Refused("bad-input", "The match is not paused.")
     elif word in ABOUT_LATE and rest in map(str, range(len(desk.seats))):
         _check_late(desk, seat, word, int(rest))
-    elif topic != "end":
+    elif topic == "end":
+        _check_end(desk, now)
+    else:
         raise Refused("bad-input", "This cannot be proposed.")
 
 
@@ -151,6 +158,19 @@ def _check_pause(desk: Desk, rest: str, now: datetime) -> None:
         raise Refused("bad-input", "There is no clock in this match to stop.")
     if not pauses_left(desk.played):
         raise Refused("bad-input", f"A match is paused {MOST_PAUSES} times at most.")
+
+
+def _check_end(desk: Desk, now: datetime) -> None:
+    for number, seat in enumerate(desk.seats):
+        lost = next((row for row in reversed(desk.played.rows) if row.kind == "takeover" and row.seat == number), None)
+        if lost and seating.own_lost_seat(desk.played, desk.seats, seat.owner) == number:
+            until = desk.played.clocks.passed(instant(lost.at), GONE)
+            if now < until:
+                raise Refused(
+                    "bad-input",
+                    f"{seat.owner.name} may come back; without him the match is ended {GONE.days} days "
+                    f"after a bot took his seat, from {wording.when(until, 'UTC')} on.",
+                )
 
 
 def _check_late(desk: Desk, seat: int, word: str, late: int) -> None:

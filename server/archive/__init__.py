@@ -6,7 +6,7 @@ from server.archive.files import bundle, export, file_name, result, whole_record
 from server.archive.imports import add
 from server.archive.proof import Fairness, Finding, check, doubts, fairness, read_hash, row_of, stored
 from server.archive.search import PAGE, RESULTS, Page, Player, find, players, reasons
-from server.archive.telling import told
+from server.archive.telling import origin, told
 
 __all__ = [
     "PAGE",
@@ -23,6 +23,7 @@ __all__ = [
     "fairness",
     "file_name",
     "find",
+    "origin",
     "players",
     "read_hash",
     "reasons",

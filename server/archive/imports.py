@@ -33,14 +33,23 @@ def add(data: bytes, now: datetime) -> Match:
     position = record.check(found)
     if "result" not in found:
         raise RecordError(None, "There is none: only matches that have ended are imported.")
+    try:
+        with db.transaction():
+            return _stored(found, position, now)
+    except db.Duplicate as fault:
+        # Somebody else brought the same record in by a moment earlier.
+        raise Refused("imported-before", "The match of this record is in the archive already.") from fault
+
+
+def _stored(found: Mapping[str, Any], position: Position, now: datetime) -> Match:
+    """Store everything, inside the caller's transaction."""
     text = record.dump(found)
-    with db.transaction():
-        _require_new(found, text)
-        match = _match(found, position, now)
-        Imported.insert(match=match, digest=digest(text), text=text).execute()
-        played = _write(found, match, now)
-        _require_tellable(played)
-        columns.store(played, now)
+    _require_new(found, text)
+    match = _match(found, position, now)
+    Imported.insert(match=match, digest=digest(text), text=text).execute()
+    played = _write(found, match, now)
+    _require_tellable(played)
+    columns.store(played, now)
     return log.get(match.id)
 
 

@@ -117,6 +117,7 @@ def verify(match_id: int) -> str:
         "archive/verify.html",
         match=match,
         over=over,
+        origin=_origin(match),
         findings=findings,
         wrong=wrong,
         broken={finding.row for finding in wrong},
@@ -124,6 +125,14 @@ def verify(match_id: int) -> str:
         looked=_looked_up(match, flask.request.args.get("hash", "").strip()),
         **({} if over else _public(match)),
     )
+
+
+def _origin(match: Match) -> str:
+    """Return where an imported match comes from, "" for one that was played here, or of which that cannot be read."""
+    try:
+        return archive.origin(match) if match.imported_at else ""
+    except Refused:
+        return ""
 
 
 def _looked_up(match: Match, text: str) -> dict[str, Any] | None:

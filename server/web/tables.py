@@ -53,6 +53,7 @@ def new() -> str:
         "missing": "bot",
         "misses": 2,
         "takeback": "yes",
+        "rated": "yes",
     }
     return flask.render_template(
         "tables/new.html",
@@ -80,6 +81,7 @@ def new_post() -> Any:
         seating=field("seating", "random"),
         autostart=field("start", "full") == "full",
         invited_only=field("entry", "open") == "invited",
+        rated=field("rated", "yes") == "yes",
     )
     match = lobby.open_table(me(), terms, clock.now())
     return flask.redirect(flask.url_for("match.show", match_id=match.id))

@@ -13,7 +13,7 @@ from house import PEOPLE, House
 from visitor import Visitor, application
 
 from engine import record
-from server import archive, audit, db, log, story
+from server import archive, audit, db, log, seating, story
 from server.cli import main
 from server.models import LogRow, Match, Seat
 
@@ -28,8 +28,12 @@ def app(cottage: House, monkeypatch: pytest.MonkeyPatch) -> flask.Flask:
 
 @pytest.fixture
 def match(cottage: House) -> Match:
-    """A finished match."""
-    return cottage.finish(cottage.started("Ailsa", "Bran"))
+    """A finished match of eleven steps."""
+    match = cottage.started("Ailsa", "Bran")
+    for _ in range(10):
+        cottage.move(match)
+    seating.resign(match.id, cottage.people["Bran"], "web", now=cottage.now)
+    return log.get(match.id)
 
 
 def spoil(match: Match, seq: int, **values: Any) -> None:
@@ -124,7 +128,7 @@ def test_who_changes_a_row_and_all_hashes_after_it_is_betrayed_by_an_old_mail(co
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda match: Match.update(reason="resignation").where(Match.id == match.id), "not the result which is shown"),
+        (lambda match: Match.update(reason="agreement").where(Match.id == match.id), "not the result which is shown"),
         (lambda match: Seat.update(score=99).where(Seat.number == 0), "not the result which is shown"),
         (lambda match: Seat.update(won=True), "not the result which is shown"),
         (lambda match: Seat.update(contribution="other").where(Seat.number == 1), "begins otherwise"),
@@ -229,6 +233,17 @@ def test_the_page_finds_the_step_of_a_hash(cottage: House, app: flask.Flask, mat
     assert "not a hash of this match" in visitor.get(place, query_string={"hash": "0" * 64}).text
     assert "That is no hash" in visitor.get(place, query_string={"hash": "<b>7</b>"}).text
     assert "<b>7" not in visitor.get(place, query_string={"hash": "<b>7</b>"}).text
+
+
+def test_the_page_says_where_an_imported_match_comes_from(cottage: House, app: flask.Flask) -> None:
+    match = archive.add((RECORDS / "clans-undo.json").read_bytes(), cottage.now)
+    visitor, place = Visitor(app), f"/matches/{match.id}/verify"
+    assert "it came as a record on 2 March 2026. There it was match 108." in visitor.get(place).text
+    with db.transaction():
+        db.database.execute_sql("UPDATE imported SET text = '{}'")
+    page = visitor.get(f"{place}?check=1").text
+    assert "it came as a record" not in page
+    assert "is not as it came" in page
 
 
 def test_while_a_match_runs_only_what_is_public_is_shown(cottage: House, app: flask.Flask) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import flask
 import pytest
 from house import House
-from together import everything_stored, refused
+from together import everything_stored, in_parallel, refused
 from visitor import Visitor, application
 
 from engine import record
@@ -133,6 +133,12 @@ def test_a_record_is_imported_once_however_it_is_written(house: House) -> None:
     with refused("imported-before"):
         bring(house, {**chained, "remark": "the same match"})
     assert Match.select().count() == 2
+
+
+def test_of_two_who_bring_the_same_record_at_once_one_is_refused(house: House) -> None:
+    results = in_parallel(*[lambda: bring(house, read("clans-01")).status] * 3)
+    assert sorted(results) == ["finished", "imported-before", "imported-before"]
+    assert Match.select().count() == Imported.select().count() == 1
 
 
 def test_a_match_that_was_played_here_is_not_imported_beside_itself(house: House) -> None:

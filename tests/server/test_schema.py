@@ -12,7 +12,8 @@ import pytest
 from house import House
 
 from server import audit, create_app, db
-from server.models import TABLES, InstantField
+from server.models import TABLES
+from server.models.fields import InstantField
 
 NEXT = '''
 def up(_migrator, db):
@@ -49,11 +50,10 @@ def test_models_and_migrations_agree(house: House) -> None:
         table = model._meta.table_name
         columns = {column.name: column for column in db.database.get_columns(table)}
         fields = {field.column_name: field for field in model._meta.sorted_fields}
-        assert list(columns) == list(fields)
+        assert sorted(columns) == sorted(fields)
         for name, field in fields.items():
             assert columns[name].null == bool(field.null), name
             assert columns[name].data_type in kind(field), name
-            assert columns[name].default in (None, "NULL") or "nextval" in str(columns[name].default)
         keys = [field.column_name for field in model._meta.get_primary_keys()]
         assert [name for name, column in columns.items() if column.primary_key] == keys
 

@@ -278,8 +278,8 @@ def test_pages_of_people_are_fast_in_a_house_of_ten_thousand_matches(
 
 def test_lists_of_people_are_found_by_their_indexes(cottage: House) -> None:
     """No look at every match, part or rating that there is."""
-    crowd(cottage, 60, 6)
-    user = User.get(User.name == "Person 0")
+    user = crowd(cottage, 60, 6)[0]
+    count(cottage)
     asked: list[str] = []
     database = db.database.obj
     real = database.execute_sql

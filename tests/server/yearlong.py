@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import random
+import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -356,6 +357,8 @@ class Year:
 def lived(house: House, monkeypatch: pytest.MonkeyPatch, matches: int, seed: int) -> Year:
     """Return a year that has passed."""
     year = Year(house, random.Random(seed), matches)
+    # Deals and bots, too, are the same again.
+    monkeypatch.setattr(secrets, "token_bytes", lambda length=32: year.chance.randbytes(length or 32))
     store = columns.store
 
     def storing(played: Played, now: datetime) -> None:

@@ -1,0 +1,83 @@
+"""Tables and their plain queries; no rules."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from server.models.counts import Pace, Part, Rating, Watermark, total
+from server.models.fields import EPOCH, MILLISECOND
+from server.models.mail import Inbound, Job, Link, MailKey, Outbox, ReplyToken, Unwanted
+from server.models.matches import (
+    ClientKey,
+    Imported,
+    Invited,
+    LogRow,
+    Match,
+    Note,
+    Outage,
+    Prepared,
+    Rematch,
+    Seat,
+    Talk,
+)
+from server.models.people import Attempt, User, Vacation
+
+__all__ = [
+    "EPOCH",
+    "MILLISECOND",
+    "TABLES",
+    "Attempt",
+    "ClientKey",
+    "Imported",
+    "Inbound",
+    "Invited",
+    "Job",
+    "Link",
+    "LogRow",
+    "MailKey",
+    "Match",
+    "Note",
+    "Outage",
+    "Outbox",
+    "Pace",
+    "Part",
+    "Prepared",
+    "Rating",
+    "Rematch",
+    "ReplyToken",
+    "Seat",
+    "Talk",
+    "Unwanted",
+    "User",
+    "Vacation",
+    "Watermark",
+    "total",
+]
+
+TABLES: Final = (
+    User,
+    Match,
+    Seat,
+    Vacation,
+    Prepared,
+    Outage,
+    Note,
+    Invited,
+    Rematch,
+    LogRow,
+    Imported,
+    Talk,
+    ClientKey,
+    Link,
+    ReplyToken,
+    Outbox,
+    Inbound,
+    MailKey,
+    Unwanted,
+    Attempt,
+    Job,
+    Part,
+    Pace,
+    Rating,
+    Watermark,
+)

@@ -1,0 +1,224 @@
+"""Matches, their seats and their log, and what stands beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from peewee import (
+    AutoField,
+    BlobField,
+    BooleanField,
+    CompositeKey,
+    ForeignKeyField,
+    IntegerField,
+    SmallIntegerField,
+)
+
+from server.models.fields import CharField, InstantField, JsonField, Model, TextField
+from server.models.people import User
+
+
+class Match(Model):
+    """A match and what is remembered of it for lists; the columns from `status` to `offers` follow from the log."""
+
+    if TYPE_CHECKING:
+        host_id: int
+
+    id = AutoField()
+    game = CharField(32)
+    rules = SmallIntegerField()
+    options = JsonField()
+    seats = SmallIntegerField()
+    clock = JsonField()  # the table's time rule, see engine/timerule.py
+    seating = CharField(8)  # "random" or "join"
+    autostart = BooleanField()  # starts by itself when full
+    invited_only = BooleanField()
+    host = ForeignKeyField(User, index=False)
+    created_at = InstantField()
+    secret = BlobField()  # the server's 32 bytes of the fair deal; shown after the end
+
+    status = CharField(10, default="open")  # open, running, finished, cancelled
+    started_at = InstantField(null=True)
+    finished_at = InstantField(null=True)
+    length = IntegerField(default=0)  # number of the last row
+    last_hash = BlobField(null=True)
+    to_act = CharField(16, default="")  # seats awaited, ascending, like "0" or "0,2"
+    asked = IntegerField(default=0)  # number of the row since which they are awaited
+    bot_acts = BooleanField(default=False)  # whether a bot is among them
+    deadline = InstantField(null=True)
+    reminder_at = InstantField(null=True)
+    leased_until = InstantField(null=True)  # a scheduler is at work on the deadline until then
+    reason = CharField(40, default="")
+    offers = BooleanField(default=False)  # whether anybody may take over one of its seats
+    rated = BooleanField(default=False)  # a term of the table, like `options`
+    counted = BooleanField(default=False)  # whether what people did in it has been noted, see server/parts.py
+    imported_at = InstantField(null=True)  # for a match that was not played here but came as a record
+
+    class Meta:
+        indexes = (
+            (("status", "counted", "finished_at", "id"), False),
+            (("offers", "status"), False),
+            (("status", "deadline"), False),
+            (("status", "reminder_at"), False),
+            (("bot_acts", "deadline"), False),
+            (("status", "finished_at", "id"), False),
+            (("status", "game", "finished_at", "id"), False),
+            (("status", "reason", "finished_at", "id"), False),
+        )
+
+    @property
+    def awaited(self) -> tuple[int, ...]:
+        """The seats awaited."""
+        return tuple(int(seat) for seat in self.to_act.split(",") if seat.isdecimal())
+
+
+class Seat(Model):
+    """A place at a table. `number` is given when the match starts; until then people sit in order of joining."""
+
+    if TYPE_CHECKING:
+        match_id: int
+        user_id: int
+        owner_id: int
+
+    id = AutoField()
+    match = ForeignKeyField(Match, index=False)
+    number = SmallIntegerField(null=True)
+    user = ForeignKeyField(User)  # who sits there now
+    owner = ForeignKeyField(User)  # who sat there first
+    contribution = CharField(64)  # the person's part of the fair deal
+    joined_at = InstantField()
+    seen = IntegerField(default=0)  # the last row the person has seen on a page
+    visited_at = InstantField(null=True)
+    score = IntegerField(null=True)
+    won = BooleanField(default=False)
+
+    class Meta:
+        indexes = ((("match", "owner"), True), (("match", "number"), True))
+
+
+class LogRow(Model):
+    """One row of a match's log; the database itself refuses to change, delete or replace it (see migrations)."""
+
+    if TYPE_CHECKING:
+        match_id: int
+
+    match = ForeignKeyField(Match, index=False)
+    seq = IntegerField()
+    seat = SmallIntegerField(null=True)
+    kind = CharField(10)
+    text = TextField()
+    at = InstantField()
+    via = CharField(5, null=True)
+    hash = BlobField()
+
+    class Meta:
+        table_name = "log"
+        primary_key = CompositeKey("match", "seq")
+        without_rowid = True
+
+
+class Talk(Model):
+    """A line of a match's table talk. It is not a row of the log: talking never makes a move stale."""
+
+    id = AutoField()
+    match = ForeignKeyField(Match)
+    user = ForeignKeyField(User, index=False)
+    text = TextField()
+    key = CharField(64, null=True)  # of the request, so that one that comes twice is said once
+    at = InstantField()
+
+    class Meta:
+        indexes = ((("user", "key"), True),)
+
+
+class ClientKey(Model):
+    """What a request with a client key led to, so that the same request again is given the same answer."""
+
+    if TYPE_CHECKING:
+        match_id: int
+
+    user = ForeignKeyField(User, index=False)
+    key = CharField(64)
+    match = ForeignKeyField(Match, index=False)
+    seq = IntegerField()
+    at = InstantField(index=True)
+
+    class Meta:
+        primary_key = CompositeKey("user", "key")
+
+
+class Prepared(Model):
+    """A move that a seat has ready for its next turn; nobody else knows of it. `after` is the move that must come right
+    before it, "" for any; `dropped` says why it will not be made."""
+
+    if TYPE_CHECKING:
+        match_id: int
+        user_id: int
+
+    match = ForeignKeyField(Match, index=False)
+    seat = SmallIntegerField()
+    user = ForeignKeyField(User, index=False, on_delete="CASCADE")
+    text = CharField(200)
+    after = CharField(200, default="")
+    made_at = InstantField()
+    dropped = CharField(300, default="")
+
+    class Meta:
+        primary_key = CompositeKey("match", "seat")
+
+
+class Outage(Model):
+    """A time in which no scheduler ran. `place` is the number of the last match that has been given it back."""
+
+    id = AutoField()
+    began_at = InstantField()
+    ended_at = InstantField()
+    place = IntegerField(default=0)
+    done_at = InstantField(null=True, index=True)
+
+
+class Note(Model):
+    """What a person has noted of a match, for himself alone."""
+
+    if TYPE_CHECKING:
+        match_id: int
+
+    match = ForeignKeyField(Match, index=False)
+    user = ForeignKeyField(User, on_delete="CASCADE")
+    text = TextField()
+    written_at = InstantField()
+
+    class Meta:
+        primary_key = CompositeKey("match", "user")
+
+
+class Invited(Model):
+    """A person whose account may sit down at a table for invited people."""
+
+    match = ForeignKeyField(Match, index=False)
+    user = ForeignKeyField(User, on_delete="CASCADE")
+
+    class Meta:
+        primary_key = CompositeKey("match", "user")
+
+
+class Rematch(Model):
+    """The table that follows a match, until it expires."""
+
+    if TYPE_CHECKING:
+        table_id: int
+
+    match = ForeignKeyField(Match, primary_key=True)
+    table = ForeignKeyField(Match, backref="+")
+    expires_at = InstantField(index=True)
+
+
+class Imported(Model):
+    """The record that a match was imported from, as we write records; `digest` is the SHA-256 of its text."""
+
+    if TYPE_CHECKING:
+        match_id: int
+
+    match = ForeignKeyField(Match, primary_key=True)
+    digest = BlobField(unique=True)
+    text = TextField()

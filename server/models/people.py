@@ -1,0 +1,72 @@
+"""People, and what is remembered of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from peewee import (
+    AutoField,
+    BigIntegerField,
+    BooleanField,
+    CompositeKey,
+    ForeignKeyField,
+    IntegerField,
+)
+
+from server.models.fields import CharField, InstantField, Model
+
+
+class User(Model):
+    """A person, or a bot (then `bot` names its strength and there is no address)."""
+
+    id = AutoField()
+    name = CharField(40)
+    name_key = CharField(80, unique=True)  # case-folded, so that Ailsa and ailsa are one name
+    email = CharField(254, null=True)
+    email_key = CharField(254, null=True, unique=True)
+    confirmed_at = InstantField(null=True)
+    password = CharField(200, default="")
+    session_key = CharField(32)  # changes when every session of the person must end
+    zone = CharField(64, default="UTC")
+    language = CharField(8, default="en")
+    turn_mail = BooleanField(default=True)
+    reminders = CharField(20, default="80")  # at which percentages of the time, like "50,80"; empty for none
+    nights = CharField(11, default="")  # hours that do not count where the table says so, like "22:00-07:00"
+    forced = BooleanField(default=False)  # whether a move is made for him when it is the only one
+    keeps_results = BooleanField(default=False)  # whether how a match ended is kept back until he has watched it
+    mail_stopped = CharField(200, default="")  # why the address takes no mail, empty while it does
+    bot = CharField(16, default="")
+    created_at = InstantField()
+    deleted_at = InstantField(null=True)
+
+    @property
+    def reachable(self) -> bool:
+        """Whether mail may be sent to the person."""
+        return self.confirmed_at is not None and self.deleted_at is None and not self.mail_stopped
+
+
+class Vacation(Model):
+    """A time in which a person's clocks stand still, announced by him and seen by all."""
+
+    if TYPE_CHECKING:
+        user_id: int
+
+    id = AutoField()
+    user = ForeignKeyField(User, index=False, on_delete="CASCADE")
+    starts_at = InstantField()
+    ends_at = InstantField()
+
+    class Meta:
+        indexes = ((("user", "ends_at"), False),)
+
+
+class Attempt(Model):
+    """How often something throttled was tried in one stretch of time."""
+
+    key = CharField(100)
+    stretch = BigIntegerField()
+    count = IntegerField()
+    expires_at = InstantField(index=True)
+
+    class Meta:
+        primary_key = CompositeKey("key", "stretch")

@@ -14,7 +14,6 @@ from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
 
-
 # So many rows that are no moves has a player room for; votes and the like end there, and all else goes on.
 MOST_AFFAIRS: Final = 200
 AFFAIRS: Final = frozenset({"vote", "nudge"})

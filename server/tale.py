@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Final
 
 from engine.base import Figure
-from server import graphs, story, wording
-from server.graphs import Series
+from server import charts, story, wording
+from server.charts import Series
 from server.log import Played, instant
 
 TURNING_POINTS: Final = 3
@@ -78,7 +78,7 @@ def _chart(
         for place, seq in enumerate(steps)
         if not place or any(value[place] != value[place - 1] for value in values)
     ]
-    return Chart(title, graphs.lines(title, series, steps), tuple(labels), tuple(rows))
+    return Chart(title, charts.lines(title, series, steps), tuple(labels), tuple(rows))
 
 
 def _figures(played: Played, steps: Sequence[int]) -> list[Chart]:
@@ -142,7 +142,7 @@ def _time_chart(times: Sequence[tuple[int, int, timedelta]], called: Sequence[st
     title = "Time for each move, in hours"
     hours = [(seq, round(span.total_seconds() / 3600, 2), f"seat-{seat}") for seq, seat, span in times]
     rows = tuple((seq, (called[seat], wording.span(span))) for seq, seat, span in times)
-    return Chart(title, graphs.bars(title, hours, " h"), ("Player", "Time"), rows)
+    return Chart(title, charts.bars(title, hours, " h"), ("Player", "Time"), rows)
 
 
 def _medians(times: Sequence[tuple[int, int, timedelta]], called: Sequence[str]) -> tuple[tuple[str, str, str], ...]:

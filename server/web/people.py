@@ -8,7 +8,7 @@ from typing import Any
 import flask
 
 from engine import games
-from server import archive, charts, clock, home, people, ratings, wording
+from server import archive, clock, curve, home, people, ratings, wording
 from server.archive import guests
 from server.errors import Refused
 from server.models import User
@@ -43,7 +43,7 @@ def _told(user: User, reader: User | None) -> dict[str, Any]:
     profile = people.profile(user, reader, clock.now())
     return {
         "profile": profile,
-        "charts": {record.game: charts.line(_numbers(record)) for record in profile.records if record.history},
+        "charts": {record.game: curve.line(_numbers(record)) for record in profile.records if record.history},
         "arrived": wording.today(user.created_at, reader.zone if reader else "UTC"),
         "enough": ratings.ENOUGH,
         "few": people.OPPONENTS,

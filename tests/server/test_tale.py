@@ -12,8 +12,8 @@ from house import House
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server import graphs, log, story, tale
-from server.graphs import Series
+from server import charts, log, story, tale
+from server.charts import Series
 from server.models import Match
 
 RECORDS = Path(__file__).parent.parent / "records"
@@ -87,20 +87,20 @@ def test_a_match_that_ended_before_the_first_move_has_no_tale(cottage: House) ->
 @given(st.lists(st.lists(st.integers(-50, 500), min_size=3, max_size=3), min_size=1, max_size=6))
 def test_a_chart_is_a_drawing_within_its_frame(values: list[list[int]]) -> None:
     series = [Series(f"<{number}>", value, "seat-0") for number, value in enumerate(values)]
-    drawing = graphs.lines('A "title" & more', series, [0, 3, 9])
+    drawing = charts.lines('A "title" & more', series, [0, 3, 9])
     root = ElementTree.fromstring(drawing)
     assert "style=" not in drawing
     points = [
         float(x) for line in root.iter("polyline") for pair in line.get("points", "").split() for x in pair.split(",")
     ]
-    assert all(0 <= point <= graphs.WIDTH for point in points)
+    assert all(0 <= point <= charts.WIDTH for point in points)
     ends = sorted(float(text.get("y", "0")) for text in root.iter("text") if "end" in text.get("class", ""))
     assert all(after - before > 10 for before, after in pairwise(ends)), "no name covers another"
 
 
 @given(st.lists(st.floats(0, 2000), min_size=1, max_size=40))
 def test_bars_stand_on_the_ground(values: list[float]) -> None:
-    drawing = graphs.bars("Time", [(number, value, "seat-1") for number, value in enumerate(values)], " h")
+    drawing = charts.bars("Time", [(number, value, "seat-1") for number, value in enumerate(values)], " h")
     for bar in ElementTree.fromstring(drawing).iter("rect"):
         assert float(bar.get("y", "0")) >= 0
         assert float(bar.get("height", "0")) >= 1

@@ -15,7 +15,7 @@ from house import House, house_settings
 from visitor import Visitor, application
 
 from engine import deal, games
-from server import accounts, charts, db, lobby, people, ratings
+from server import accounts, curve, db, lobby, people, ratings
 from server.archive import guests
 from server.models import Match, User
 
@@ -204,12 +204,12 @@ def test_a_ladder_is_turned_page_by_page(cottage: House, app: flask.Flask, monke
 
 def test_a_chart_holds_all_its_numbers() -> None:
     for numbers in ([1000], [1000, 1000], [1000, 1094, 990], [-40, 3000], list(range(1000, 1040))):
-        chart = charts.line(numbers)
+        chart = curve.line(numbers)
         assert len(chart.points) == len(numbers)
         assert 2 <= len(chart.levels) <= 6
         for x, y in chart.points:
-            assert charts.LEFT <= x <= charts.WIDTH - charts.RIGHT
-            assert charts.TOP <= y <= charts.HEIGHT - charts.BOTTOM
+            assert curve.LEFT <= x <= curve.WIDTH - curve.RIGHT
+            assert curve.TOP <= y <= curve.HEIGHT - curve.BOTTOM
         heights = [y for _, y in chart.points]
         assert sorted(range(len(numbers)), key=numbers.__getitem__) == sorted(
             range(len(numbers)), key=lambda place: -heights[place]

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import argon2
 
-from server import db, links, notify, outbox, throttle
+from server import db, lettering, links, notify, outbox, throttle
 from server.errors import Refused
 from server.models import Inbound, Match, Prepared, ReplyToken, Seat, Unwanted, User, Vacation
 
@@ -20,8 +20,11 @@ LANGUAGES: Final = ("en",)
 # The letters shut out are those that show as nothing.
 NAME: Final = re.compile("(?!.*[\u115f\u1160\u3164\uffa0])" + r"[^\W_](?:[\w .'’-]{0,28}[\w.])?")
 LONGEST_KEY: Final = 80
-# First words of names that the house gives itself.
-OURS: Final = re.compile(r"(?:bot|former player)\b")
+# First words of names that the house and its keepers go by, and the words that a mail or the talk takes for a command.
+OURS: Final = re.compile(
+    r"(?:bot|former player|clachan|admin(?:istrator)?|moderator|postmaster|abuse)\b"
+    r"|(?:move|say|join|start|leave|rematch|resign|pause|vacation|status|help|stop)\W*$"
+)
 EMAIL: Final = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*")
 SHORTEST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 200
@@ -263,14 +266,18 @@ def name_key(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-def clean_name(text: str) -> str:
-    """Return the name as it will be shown. Raises `Refused` (bad-input)."""
+def clean_name(text: str, house: str = "") -> str:
+    """Return the name as it will be shown; `house` is one more that the house goes by. Raises `Refused` (bad-input)."""
     name = " ".join(unicodedata.normalize("NFC", text).split())
-    if not NAME.fullmatch(name) or len(name_key(name)) > LONGEST_KEY or OURS.match(name_key(name)):
+    if not NAME.fullmatch(name) or len(name_key(name)) > LONGEST_KEY:
         raise Refused(
-            "bad-input",
-            "A name has 1 to 30 letters, digits, spaces or . ' -, begins with a letter or digit, is no bot.",
+            "bad-input", "A name has 1 to 30 letters, digits, spaces or . ' -, and begins with a letter or digit."
         )
+    if lettering.mixed(name):
+        raise Refused("bad-input", "A name is written in one script: Latin, Cyrillic or Greek letters, say, not mixed.")
+    read = lettering.looks(name_key(name))
+    if OURS.match(read) or (house and read == lettering.looks(name_key(house))):
+        raise Refused("bad-input", "This name is kept for the house. Choose another one.")
     return name
 
 

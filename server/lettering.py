@@ -15,10 +15,11 @@ _SCRIPTS: Final = {
     "ARABIC-INDIC": "ARABIC",
     "EXTENDED": "ARABIC",
 }
-# Case-folded letters of Cyrillic, Greek and Armenian that look like Latin ones, small or as capitals.
+# Case-folded letters, Cyrillic and then Greek, that look like Latin ones, as they are or as capitals.
 _LOOKS: Final = str.maketrans(
-    "авеєѕіїјкӏмнгорсԁтуүԛԝхһзьαβεηικλνορτυχμօոսհ",
-    "abeesiijklmhropcdtyyqwxhzbabenikavoptuxmonuh",
+    "\u0430\u0432\u0435\u0455\u0456\u0457\u0458\u043a\u04cf\u043c\u043d\u043e\u0440\u0441\u0501\u0442\u0443\u04af\u0445\u04bb"
+    "\u03b1\u03b2\u03b5\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
+    "abesiijklmhopcdtyyxhabehikmnoptyx",
 )
 
 
@@ -28,7 +29,9 @@ def scripts(text: str) -> set[str]:
     for mark in unicodedata.normalize("NFKC", text):
         category = unicodedata.category(mark)
         # Spacing modifiers, such as the apostrophe of Hawaiian, go with any script, and so do our own digits.
-        if not (mark.isalnum() and (category != "Lm" or mark in "ーｰ々〻")) or (mark.isascii() and mark.isdigit()):
+        if not (mark.isalnum() and (category != "Lm" or mark in "\u30fc\u3005\u303b")) or (
+            mark.isascii() and mark.isdigit()
+        ):
             continue
         script = unicodedata.name(mark, "UNKNOWN").split()[0]
         found.add(_SCRIPTS.get(script, script))

@@ -141,7 +141,7 @@ def _check(desk: Desk, seat: int, topic: str, now: datetime) -> None:
     elif word in ABOUT_LATE and rest in map(str, range(len(desk.seats))):
         _check_late(desk, seat, word, int(rest))
     elif topic == "end":
-        _check_end(desk, now)
+        _check_end(desk, seat, now)
     else:
         raise Refused("bad-input", "This cannot be proposed.")
 
@@ -160,7 +160,7 @@ def _check_pause(desk: Desk, rest: str, now: datetime) -> None:
         raise Refused("bad-input", f"A match is paused {MOST_PAUSES} times at most.")
 
 
-def _check_end(desk: Desk, now: datetime) -> None:
+def _check_end(desk: Desk, by: int, now: datetime) -> None:
     for number, seat in enumerate(desk.seats):
         lost = next((row for row in reversed(desk.played.rows) if row.kind == "takeover" and row.seat == number), None)
         if lost and seating.own_lost_seat(desk.played, desk.seats, seat.owner) == number:
@@ -168,8 +168,8 @@ def _check_end(desk: Desk, now: datetime) -> None:
             if now < until:
                 raise Refused(
                     "bad-input",
-                    f"{seat.owner.name} may come back; without him the match is ended {GONE.days} days "
-                    f"after a bot took his seat, from {wording.when(until, 'UTC')} on.",
+                    f"{seat.owner.name} may still come back. Without him the match can be ended from "
+                    f"{wording.when(until, desk.seats[by].user.zone)} on.",
                 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final
 
@@ -12,11 +12,13 @@ from server.errors import Refused
 from server.feeders.imap import Account, Fetcher
 from server.feeders.smtp import Listener
 from server.inbound import door
-from server.inbound.door import Envelope
+from server.inbound.door import LARGEST, Envelope
 from server.settings import Settings, WayIn, WrongSetting
 
 # Seconds between two looks into a mailbox.
 EVERY: Final = 30.0
+# Bytes of a mail to the keepers or the house itself, which anybody may write to.
+LARGEST_TO_ALL: Final = 64 * 1024
 
 
 class Feeders:
@@ -51,13 +53,17 @@ def start(
         with db.connected():
             return door.knows(address, settings)
 
-    def allows(peer: str) -> bool:
+    def allows(peer: str, address: str, known: bool) -> bool:
         try:
             with db.connected():
-                throttle.count("mail from", peer, now())
+                for kind, key in _counted(peer, known, for_all=known and _is_for_all(address, settings)):
+                    throttle.count(kind, key, now())
         except Refused:
             return False
         return True
+
+    def largest(address: str) -> int:
+        return LARGEST_TO_ALL if _is_for_all(address, settings) else LARGEST
 
     feeders = Feeders([])
     for way in settings.mail_in:
@@ -66,7 +72,7 @@ def start(
             fetcher.start()
             feeders.running.append(fetcher)
         elif way.kind != "pipe":
-            listener = Listener(way, settings.mail_domain, kept, knows, allows)
+            listener = Listener(way, settings.mail_domain, kept, knows, allows, largest)
             try:
                 listener.start()
             except (OSError, UnicodeError) as fault:
@@ -74,6 +80,23 @@ def start(
                 raise WrongSetting("MAIL_IN", f"{_name(way)} cannot be used ({_why(fault)}).") from None
             feeders.running.append(listener)
     return feeders
+
+
+def _is_for_all(address: str, settings: Settings) -> bool:
+    """Whether anybody may write to the address, not only who was sent it."""
+    found = door.ours(address, settings)
+    return found is not None and found.kind in {"keeper", "house"}
+
+
+def _counted(peer: str, known: bool, *, for_all: bool) -> Iterator[tuple[str, str]]:
+    """Yield kinds and keys of the throttle for one recipient; `peer` is empty if it brings what others have sent."""
+    if peer:
+        # One mail server may speak for many people, so what one of them does wrong must not shut out the others.
+        yield ("mail from" if known else "stray from"), peer
+    if peer and for_all:
+        yield "keeper mail from", peer
+    if for_all:
+        yield "keeper mail to", "all"
 
 
 def _name(way: WayIn) -> str:

@@ -61,7 +61,7 @@ def sign_up() -> str:
 def sign_up_post() -> Any:
     """Make an account; the answer is the same for an address that has one already."""
     accounts.sign_up(
-        field("name"),
+        accounts.clean_name(field("name"), flask.current_app.config["SETTINGS"].mail_name),
         field("email"),
         field("password"),
         zone=field("zone", "UTC"),

@@ -45,6 +45,7 @@ class Keeper:
         self.faults: list[Exception | None] = []
         self.fault: Exception | None = None
         self.asked: list[str] = []
+        self.peers: list[tuple[str, bool]] = []
         self.full = False
         self.gate = threading.Event()
         self.gate.set()
@@ -64,9 +65,14 @@ class Keeper:
         self.asked.append(address)
         return address.casefold() in {MINE, THEIRS, f"postmaster@{DOMAIN}", f"abuse@{DOMAIN}"}
 
-    def allows(self, _peer: str) -> bool:
+    def allows(self, peer: str, _address: str, known: bool) -> bool:
         """Whether there is room."""
+        self.peers.append((peer, known))
         return not self.full
+
+    def largest(self, address: str) -> int:
+        """How large a mail may be: of an abuse desk's address, not very."""
+        return 1000 if address.startswith("abuse@") else LARGEST
 
 
 class Hand:
@@ -121,7 +127,7 @@ def listen(keeper: Keeper) -> Iterator[Listen]:
 
     def start(kind: str = "smtp", host: str = "127.0.0.1") -> Listener:
         way = WayIn(kind, host)
-        listener = Listener(way, "Play.Example.ORG", keeper.receive, keeper.knows, keeper.allows)
+        listener = Listener(way, "Play.Example.ORG", keeper.receive, keeper.knows, keeper.allows, keeper.largest)
         listener.start()
         started.append(listener)
         return listener
@@ -466,7 +472,7 @@ def test_two_hundred_at_once_are_answered_and_all_their_mails_arrive(listen: Lis
 
 
 def test_whoever_comes_when_it_is_crowded_is_told_so_and_let_in_later(listen: Listen, dial: Dial) -> None:
-    port = listen("smtp").port
+    port = listen("lmtp").port
     crowd = [dial(port) for _ in range(smtp.MOST_CONVERSATIONS)]
     assert all(hand.hear().startswith("220") for hand in crowd)
     late = dial(port)
@@ -475,6 +481,59 @@ def test_whoever_comes_when_it_is_crowded_is_told_so_and_let_in_later(listen: Li
     assert crowd.pop().ask("QUIT").startswith("221")
     time.sleep(0.1)
     assert dial(port).hear().startswith("220")
+
+
+def test_one_network_address_cannot_fill_the_house(listen: Listen, dial: Dial) -> None:
+    port = listen("smtp", "127.0.0.1").port
+    crowd = [dial(port) for _ in range(smtp.MOST_FROM_ONE)]
+    assert all(hand.hear().startswith("220") for hand in crowd)
+    assert dial(port).hear().startswith("421")
+    with smtplib.SMTP("127.0.0.1", port, timeout=5, source_address=("127.0.0.2", 0)) as other:
+        assert other.noop()[0] == 250
+    crowd.pop().close()
+    time.sleep(0.1)
+    assert dial(port).hear().startswith("220")
+
+
+@pytest.mark.parametrize(
+    ("peer", "origin"),
+    [
+        (("192.0.2.7", 4711), "192.0.2.7"),
+        (("2001:db8:1:2:3::4", 4711, 0, 0), "2001:db8:1:2::/64"),
+        (("2001:db8:1:2::9", 4711, 0, 0), "2001:db8:1:2::/64"),
+        (("fe80::1%eth0", 4711, 0, 2), "fe80::/64"),
+        (("::ffff:192.0.2.7", 4711, 0, 0), "192.0.2.7"),
+        (("::1", 4711, 0, 0), "::1"),
+        (None, "unknown"),
+    ],
+)
+def test_whoever_has_a_whole_network_counts_as_one(peer: tuple[object, ...] | None, origin: str) -> None:
+    assert smtp._origin(peer) == origin
+
+
+def test_whoever_says_nothing_at_all_is_given_less_time(
+    listen: Listen, monkeypatch: pytest.MonkeyPatch, dial: Dial
+) -> None:
+    monkeypatch.setattr(smtp, "HESITATION", 0.4)
+    port = listen("smtp").port
+    silent, speaking = dial(port), dial(port)
+    silent.hear()
+    speaking.begin()
+    assert silent.hear() == ""
+    speaking.say(SENT)
+    assert speaking.hear() == "250 2.0.0 Kept"
+
+
+def test_a_mail_to_the_keepers_is_small_alone_and_among_others(client: smtplib.SMTP, keeper: Keeper) -> None:
+    large = MAIL + b"x" * 1000 + b"\r\n"
+    for recipients in ([f"abuse@{DOMAIN}"], [MINE, f"abuse@{DOMAIN}"]):
+        with pytest.raises(smtplib.SMTPDataError) as refused:
+            client.sendmail(ANN, recipients, large)
+        assert refused.value.smtp_code == 552
+    assert keeper.mails == []
+    client.sendmail(ANN, [MINE], large)
+    client.sendmail(ANN, [f"abuse@{DOMAIN}"], MAIL)
+    assert len(keeper.mails) == 2
 
 
 def test_stopping_takes_a_second_at_most_and_takes_leave(listen: Listen, keeper: Keeper, dial: Dial) -> None:
@@ -540,7 +599,7 @@ def test_an_address_in_use_is_told_in_a_sentence_and_nothing_stays_open(
 def test_a_listener_keeps_mails_in_the_house_and_counts_its_peers(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(throttle.BOUNDS, "mail from", throttle.Bound(3, 600))
+    monkeypatch.setitem(throttle.BOUNDS, "mail from", throttle.Bound(2, 600))
     way = WayIn("smtp", "127.0.0.1")
     running = opened(house, lambda raw, envelope: door.take(raw, envelope, START), way, WayIn("pipe"))
     (listener,) = running.running
@@ -555,6 +614,61 @@ def test_a_listener_keeps_mails_in_the_house_and_counts_its_peers(
     (mail,) = Inbound.select()
     assert (bytes(mail.content), mail.via, mail.sender, mail.recipient) == (MAIL, "smtp", ANN, f"postmaster@{DOMAIN}")
     assert (mail.received_at, mail.place, mail.state) == (START, None, "new")
+
+
+def rated(house: House, kind: str, *addresses: str) -> list[int]:
+    """Return the answers to recipients at our domain that one network address names, in one conversation each."""
+    running = opened(house, lambda raw, envelope: door.take(raw, envelope, START), WayIn(kind, "127.0.0.1"))
+    (listener,) = running.running
+    assert isinstance(listener, Listener)
+    codes = []
+    for local in addresses:
+        with (smtplib.LMTP if kind == "lmtp" else smtplib.SMTP)("127.0.0.1", listener.port) as client:
+            client.ehlo()
+            client.mail(ANN)
+            codes.append(client.rcpt(f"{local}@{DOMAIN}")[0])
+    running.stop()
+    return codes
+
+
+def test_whoever_guesses_addresses_shuts_out_nobody_who_knows_one(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(throttle.BOUNDS, "stray from", throttle.Bound(2, 600))
+    asked = [f"move+{number:024d}" for number in range(3)] + ["postmaster"]
+    assert rated(house, "smtp", *asked) == [550, 550, 450, 250]
+
+
+def test_a_mail_server_that_delivers_by_lmtp_is_nobodys_peer(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("stray from", "mail from", "keeper mail from"):
+        monkeypatch.setitem(throttle.BOUNDS, kind, throttle.Bound(1, 600))
+    asked = [MINE.partition("@")[0]] * 3 + ["postmaster"] * 3
+    assert rated(house, "lmtp", *asked) == [550] * 3 + [250] * 3
+
+
+@pytest.mark.parametrize(("kind", "bound"), [("smtp", "keeper mail from"), ("lmtp", "keeper mail to")])
+def test_so_many_mails_come_to_the_keepers_and_the_house(
+    house: House, monkeypatch: pytest.MonkeyPatch, kind: str, bound: str
+) -> None:
+    monkeypatch.setitem(throttle.BOUNDS, bound, throttle.Bound(3, 3600))
+    asked = ["postmaster", "abuse", "clachan", "postmaster", "abuse", "clachan", "nobody"]
+    assert rated(house, kind, *asked) == [250] * 3 + [450] * 3 + [550]
+
+
+def test_a_large_mail_to_the_keepers_is_refused_for_good(cottage: House) -> None:
+    running = opened(
+        cottage, lambda raw, envelope: door.take(raw, envelope, START), WayIn("smtp", "127.0.0.1"), WayIn("pipe")
+    )
+    (listener,) = running.running
+    line = b"x" * 998 + b"\r\n"
+    with smtplib.SMTP("127.0.0.1", listener.port, timeout=20) as client:
+        client.sendmail(ANN, [f"postmaster@{DOMAIN}"], MAIL + line * 60)
+        for address in (f"postmaster@{DOMAIN}", f"clachan@{DOMAIN}"):
+            with pytest.raises(smtplib.SMTPDataError) as refused:
+                client.sendmail(ANN, [address], MAIL + line * 66)
+            assert refused.value.smtp_code == 552
+    running.stop()
+    assert Inbound.select().count() == 1
 
 
 def test_while_the_database_is_locked_a_mail_is_put_off(

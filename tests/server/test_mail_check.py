@@ -222,7 +222,7 @@ def test_a_listener_must_answer_on_its_port_and_be_ours(ask: Ask) -> None:
     def refuse(*_: object) -> bool:
         raise AssertionError
 
-    listener = Listener(WayIn("lmtp", "127.0.0.1"), DOMAIN, refuse, refuse, refuse)
+    listener = Listener(WayIn("lmtp", "127.0.0.1"), DOMAIN, refuse, refuse, refuse, refuse)
     listener.start()
     way = WayIn("lmtp", "0.0.0.0", listener.port)
     assert str(one(ask(mail_in=(way,)), "LMTP port")) == f"ok: We listen at LMTP port {listener.port} of 127.0.0.1."

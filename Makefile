@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test setup check bench hardship lock screenshots
+.PHONY: run test coverage setup check bench hardship lock screenshots
 
 run: $(VENV)/run.done
 	@CLACHAN_DEVELOPMENT=1 $(BIN)/clachan db migrate
@@ -11,6 +11,9 @@ run: $(VENV)/run.done
 	@exec env CLACHAN_DEVELOPMENT=1 $(BIN)/clachan serve
 
 test: $(VENV)/dev.done
+	@$(BIN)/pytest -q -n 2 --dist worksteal
+
+coverage: $(VENV)/dev.done
 	@$(BIN)/pytest -q -n 2 --dist worksteal --cov --cov-report=
 	@$(BIN)/coverage report --fail-under=90
 	@$(BIN)/coverage json --quiet -o var/coverage.json

@@ -14,8 +14,7 @@ whatever rows come later. Whoever was out of time is, unless the server itself w
 
 An undo gives back the clock as it was when the move taken back was made, but an hour to think at least. The first
 other person in a seat gets a new clock: all the time for a move, and no less of a bank than at the start; whoever comes
-after takes it as it stands, so that taking over in turn wins no time. A bot begins its turn anew. Vacation and hours go
-with the person.
+after takes it as it stands, so that taking over in turn wins no time. Vacation and hours go with the person.
 """
 
 from __future__ import annotations
@@ -282,12 +281,7 @@ class Timekeeper:
         seat = self._seat(row)
         seat.vacations = self._cut(seat.vacations)
         seat.hours = PLAIN
-        if row.seat in after.taken_over:
-            if seat.turn:
-                self._charge(seat, seat.turn)
-                self._start(seat)
-            return
-        if seat.renewed is not None:
+        if row.seat in after.taken_over or seat.renewed is not None:
             return
         seat.renewed = row.seq
         turn = seat.turn

@@ -17,6 +17,9 @@ from server.models import Match, Seat, User
 # pauses nor outages count.
 DECIDING: Final = timedelta(days=3)
 
+# A bot moves at once; should nothing let it, the clock does after this.
+BOTS: Final = timedelta(hours=1)
+
 
 def deadline(played: Played) -> datetime | None:
     """Return when the clock acts next: the first awaited seat is out of time, or the others have not decided."""
@@ -27,7 +30,18 @@ def deadline(played: Played) -> datetime | None:
 def seat_deadline(played: Played, seat: int) -> datetime | None:
     """Return when the clock acts on a seat, None if it is not awaited or there is no limit."""
     late = undecided(played, seat)
-    return played.clocks.passed(late, DECIDING) if late else played.clocks.deadline(seat)
+    if late:
+        return played.clocks.passed(late, DECIDING)
+    until = played.clocks.deadline(seat)
+    return until and max(until, _bots_time(played, seat) or until)
+
+
+def _bots_time(played: Played, seat: int) -> datetime | None:
+    """Return until when a bot that has just been seated may move, None for a seat that no bot has been given."""
+    if seat not in played.position.taken_over:
+        return None
+    seated = next((row.at for row in reversed(played.rows) if row.seat == seat and row.kind == "takeover"), None)
+    return instant(seated) + BOTS if seated else None
 
 
 def undecided(played: Played, seat: int) -> datetime | None:

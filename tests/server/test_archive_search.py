@@ -238,6 +238,7 @@ TERMS: dict[str, Any] = {
 }
 
 
+@pytest.mark.hardship
 def test_ten_thousand_matches_are_searched_in_half_a_second_whatever_is_asked(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

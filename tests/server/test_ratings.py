@@ -198,9 +198,8 @@ def test_two_schedulers_count_each_match_once(house: House) -> None:
     assert all_noted() == found
 
 
+@pytest.mark.parametrize("database", [pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True)
 def test_who_finds_somebody_at_work_leaves_it_to_him(house: House) -> None:
-    if db.on_sqlite():
-        pytest.skip("there the second waits for its turn to write")
     fought(house, "AB", "go", "stay")
     with db.transaction():
         assert parts.hold() is not None

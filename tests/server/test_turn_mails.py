@@ -229,6 +229,9 @@ def test_the_host_is_told_each_time_the_table_is_full(house: House) -> None:
     lobby.leave(match.id, house.people["Catrin"])
     assert house.mail() == [], "a seat is free again"
     lobby.join(match.id, house.people["Bran"], now=house.later(minutes=5))
+    assert house.mail() == [], "the same people on the same day are no news"
+    lobby.leave(match.id, house.people["Bran"])
+    lobby.join(match.id, house.people["Catrin"], now=house.later(days=1))
     assert len(house.mail()) == 1
 
 

@@ -12,6 +12,8 @@ whatever rows come later. Whoever was out of time is, unless the server itself w
 | `wait` | whose | who is out of time begins his turn anew: the others decided to wait |
 | `hours` | whose | zone, nightly hours | hold when the seat is asked the next time, or is being asked at this instant |
 
+What an outage gives moves the deadline as it was shown, so a daily one by a whole day at least.
+
 An undo gives back the clock as it was when the move taken back was made, but an hour to think at least. The first
 other person in a seat gets a new clock: all the time for a move, and no less of a bank than at the start; whoever comes
 after takes it as it stands, so that taking over in turn wins no time. Vacation and hours go with the person.
@@ -127,10 +129,16 @@ class Timekeeper:
         if turn is None or self.rule.limitless:
             return None
         calendar = self._calendar(found, turn.hours)
-        end = calendar.reached(turn.since, turn.allowance + turn.bank)
+        own = turn.allowance - turn.given_back + turn.bank
+        end = self._stroke(calendar, calendar.reached(turn.since, own))
+        # From the deadline that was shown: of a daily one an outage may take more than what the rule grants.
+        return self._stroke(calendar, calendar.reached(end, turn.given_back)) if turn.given_back else end
+
+    def _stroke(self, calendar: Calendar, at: datetime) -> datetime:
+        """Return the next instant at which a deadline may be."""
         if not self.rule.daily:
-            return end
-        strokes = counting.strokes(counting.daily(self.rule.daily), end)
+            return at
+        strokes = counting.strokes(counting.daily(self.rule.daily), at)
         return next(stroke for stroke in strokes if not calendar.look(stroke - counting.TICK)[0])
 
     def earliest(self) -> datetime | None:

@@ -84,7 +84,8 @@ def _bring_back(desk: Desk) -> None:
 def _made(desk: Desk, seat: int) -> bool:
     """Make the move of an awaited seat if it is ready or the only one; return whether one was made."""
     user = desk.seats[seat].user
-    if user.bot:
+    # Who takes a move back is there to make another himself.
+    if user.bot or any(row.kind == "undo" and row.seat == seat for row in desk.rows):
         return False
     played = desk.played
     text = _ready_text(desk, seat) or (_only_move(played, seat) if user.forced else "")

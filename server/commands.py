@@ -29,6 +29,7 @@ WORDS: Final = {
     "resign": Word("resign", "gives the match up; a bot plays on so that the others can finish"),
     "pause": Word("pause until 2026-12-24", "proposes to stop all clocks, or agrees to that"),
     "vacation": Word("vacation until 2026-12-24", "stops your clocks in all your matches; from DATE until DATE too"),
+    "back": Word("back", "takes your seat back from the bot that took it over"),
     "status": Word("status", "tells whose turn it is and shows the position again"),
     "help": Word("help", "lists these words and your legal moves"),
     "stop": Word("stop", "stops the mails for each turn; those of start and end still come"),
@@ -93,12 +94,21 @@ def _resign(_rest: str, asked: Asked) -> Told:
 
 def _pause(rest: str, asked: Asked) -> Told:
     _, until = _days(rest, asked.user.zone)
-    topic = votes.pause_topic(until)
+    topic = _same_day(asked, until) or votes.pause_topic(until)
     decided = votes.vote(asked.match_id, asked.user, topic, asked.via, now=asked.now)
     when = wording.when(until, asked.user.zone)
     if decided:
         return Told((f"All agree: {_title(asked)} is paused until {when}.",))
     return Told((f"You propose to pause {_title(asked)} until {when}. It is when all have said the same.",))
+
+
+def _same_day(asked: Asked, until: datetime) -> str:
+    """Return the pause that somebody proposes until the same day, in whatever time zone; "" if nobody does."""
+    for proposal in votes.proposals(log.read(log.get(asked.match_id)), asked.now):
+        word, _, rest = proposal.topic.partition(" ")
+        if word == "pause" and abs(log.instant(rest) - until) < timedelta(hours=26):
+            return proposal.topic
+    return ""
 
 
 def _vacation(rest: str, asked: Asked) -> Told:
@@ -126,6 +136,11 @@ def _rematch(_rest: str, asked: Asked) -> Told:
     return Told((f"You have a seat at {log.title(table)}. {_waiting_for(table)}",))
 
 
+def _back(_rest: str, asked: Asked) -> Told:
+    seating.come_back(asked.match_id, asked.user, asked.via, now=asked.now)
+    return Told((f"You have your seat in {_title(asked)} back.",))
+
+
 def _status(_rest: str, asked: Asked) -> Told:
     return Told((status(log.get(asked.match_id), asked.user),))
 
@@ -148,6 +163,7 @@ _DOINGS: Final[dict[str, Callable[[str, Asked], Told]]] = {
     "start": _start,
     "leave": _leave,
     "rematch": _rematch,
+    "back": _back,
     "resign": _resign,
     "pause": _pause,
     "vacation": _vacation,

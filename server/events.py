@@ -84,7 +84,9 @@ def _simple(text: str) -> Callable[[Played, Row, str, Sequence[str], str], str]:
 
 
 _TOLD: Final[dict[str, Callable[[Played, Row, str, Sequence[str], str], str]]] = {
-    "resign": _simple("{name} resigned."),
+    "resign": lambda _played, row, name, _called, _zone: (
+        f"{name} loses on time." if row.via == "clock" else f"{name} resigned."
+    ),
     "timeout": _simple("{name} ran out of time."),
     "undo": _simple("{name} took back move {text}."),
     "offer": _simple("The seat of {name} is free: whoever wants may take it over."),

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from engine import games
-from server import db, dials, log, notes, story
+from server import db, dials, log, notes, seating, story
 from server.dials import Dial
 from server.errors import Refused
 from server.log import Played
@@ -64,6 +64,17 @@ def tables(user: User) -> list[Match]:
     """Return the open tables the person sits at."""
     mine = (Seat.owner == user) & (Match.status == "open") & Match.game.in_(list(games.games()))
     return list(Match.select().join(Seat).where(mine).order_by(Match.id))
+
+
+def lost(user: User) -> list[Match]:
+    """Return the running matches in which a bot plays what was the person's seat, and he may have it back."""
+    query = Match.select().join(Seat).where((Seat.owner == user) & (Seat.user != user) & (Match.status == "running"))
+    found = []
+    for match in query.order_by(Match.id).limit(20):
+        with contextlib.suppress(Refused):
+            if seating.own_lost_seat(log.read(match), log.places(match), user) is not None:
+                found.append(match)
+    return found
 
 
 def unseen(user: User) -> list[Match]:

@@ -177,7 +177,7 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
         "standing": story.standing(played, called, seat),
         "url": f"{settings.public_url}/matches/{match.id}",
         "news": news,
-        "marks": story.marks(news[-6:]),
+        "marks": story.marks(news[-6:], story.undone(played)),
         "view": view,
         "board": played.game.text(view, called),
         "example": view.moves[len(view.moves) // 2] if view.moves else played.game.example,

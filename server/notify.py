@@ -52,7 +52,7 @@ def advanced(
 def _tell(played: Played, seats: Sequence[Seat], news: Sequence[Row], told: set[int], now: datetime) -> None:
     """Queue one notice of what is not a move to everybody but who did it and who gets a turn mail."""
     match = played.match
-    did_it = {row.seat for row in news if row.kind in {"resign", "undo", "vote"}}
+    did_it = {row.seat for row in news if row.kind in {"resign", "undo", "vote"} and row.via != "clock"}
     undone = any(row.kind == "undo" for row in news)
     for seat in seats:
         if not news or seat.number in told or seat.number in did_it:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from engine.base import View
 from engine.replay import Position, Row
 from server import events, wording
 from server.log import Played, instant
-from server.models import Seat
+from server.models import Seat, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,42 @@ def names(places: Sequence[Seat]) -> list[str]:
 
 def lines(played: Played, called: Sequence[str], viewer: int | None, after: int = 0, zone: str = "UTC") -> list[Line]:
     """Tell the rows numbered above `after`, oldest first, to a reader in the zone. `called` are names in seat order."""
-    told = []
-    for row, before, now in _walk(played):
-        if row.seq > after:
-            told.append(_line(played, row, before, now, called, viewer, zone))
-    return told
+    then = _names_then(played, called)
+    return [
+        _line(played, row, before, now, then[row.seq - 1], viewer, zone)
+        for row, before, now in _walk(played)
+        if row.seq > after
+    ]
+
+
+def _names_then(played: Played, called: Sequence[str]) -> list[list[str]]:
+    """Return, for each row, the names of those who sat there when it was written."""
+    takeovers = [row for row in played.rows if row.kind == "takeover"]
+    people = played.head.get("people", ())
+    if not takeovers or len(people) != len(called):
+        return [list(called)] * len(played.rows)
+    numbers = {*people, *(int(row.text.removeprefix("person:")) for row in takeovers if row.text.startswith("person:"))}
+    known = {user.id: user.name for user in User.select().where(User.id.in_(numbers))}
+    first = [known.get(number, name) for number, name in zip(people, called, strict=True)]
+    now, then = list(first), []
+    for row in played.rows:
+        then.append(list(now))
+        if row.kind == "takeover" and row.seat is not None:
+            person = row.text.removeprefix("person:")
+            now[row.seat] = f"{first[row.seat]} (bot)" if person == row.text else known.get(int(person), "Somebody")
+    return then
 
 
 def since_own(played: Played, seat: int) -> int:
     """Return the number of the seat's last own move, 0 if it has made none: what happened after is news to it."""
-    return max(
-        (row.seq for row in played.rows if row.seat == seat and row.kind == "move" and row.via != "clock"), default=0
-    )
+    gone = undone(played)
+    own = (row for row in played.rows if row.seat == seat and row.kind == "move" and row.via != "clock")
+    return max((row.seq for row in own if row.seq not in gone), default=0)
+
+
+def undone(played: Played) -> set[int]:
+    """Return the numbers of the rows of moves that were taken back."""
+    return {int(row.text) for row in played.rows if row.kind == "undo"}
 
 
 def step(played: Played, called: Sequence[str], viewer: int | None, seq: int, zone: str = "UTC") -> Step | None:
@@ -64,7 +88,8 @@ def step(played: Played, called: Sequence[str], viewer: int | None, seq: int, zo
         return Step(0, played.view(viewer, played.positions[0]), None)
     for row, before, now in _walk(played):
         if row.seq == seq:
-            return Step(seq, played.view(viewer, now), _line(played, row, before, now, called, viewer, zone))
+            then = _names_then(played, called)[seq - 1]
+            return Step(seq, played.view(viewer, now), _line(played, row, before, now, then, viewer, zone))
     return None
 
 
@@ -81,10 +106,13 @@ def standing(played: Played, called: Sequence[str], seat: int | None) -> str:
     return f"It is {wording.listed([called[number] for number in played.position.to_act])}'s turn."
 
 
-def marks(told: Sequence[Line]) -> tuple[str, ...]:
-    """Return the places that the lines touched, each once, in the order they were touched last."""
+def marks(told: Sequence[Line], gone: Collection[int] = ()) -> tuple[str, ...]:
+    """Return the places that the lines touched, each once, in the order they were touched last.
+
+    `gone` are rows of moves that were taken back.
+    """
     places: dict[str, None] = {}
-    for line in told:
+    for line in (line for line in told if line.seq not in gone):
         for place in line.touched:
             places.pop(place, None)
             places[place] = None

@@ -29,6 +29,7 @@ BOUNDS: Final = {
     "stray from": Bound(60, 600),  # its mails to addresses that are none
     "keeper mail from": Bound(20, 3600),  # one mail server's mails to the keepers and the house itself
     "keeper mail to": Bound(200, 86400),  # these of all mail servers together
+    "wrong by": Bound(20, 86400),  # answers that say what was wrong with one address's mails
     "mail by": Bound(60, 3600),  # one person's mails that we act upon
     "open by": Bound(30, 3600),
     "affair by": Bound(20, 3600),  # what one person proposes, asks for and offers in one match

@@ -277,8 +277,16 @@ def _awaited(case: Case) -> Played | None:
 
 
 def _refuse(case: Case, code: str, sentence: str, **more: Any) -> None:
-    """Queue an answer that says what was wrong, once a day for each person, match and fault."""
-    fault = hashlib.sha256(f"{code} {sentence}".encode()).hexdigest()[:12]
+    """Queue an answer that says what was wrong, once a day for each person, match and fault.
+
+    The same refusal of other words is another fault; so many of them are answered in a day and no more.
+    """
+    try:
+        throttle.count("wrong by", case.address.lower(), case.now)
+    except Refused:
+        return
+    said = "" if code in {"wrong-sender", "unproven"} else " ".join(own_lines(case.letter.text)[:20])
+    fault = hashlib.sha256(f"{code} {sentence} {said}".encode("utf-8", "replace")).hexdigest()[:12]
     key = f"answer {case.match.id} {case.address.casefold()[:60]} {case.now:%Y%m%d} {fault}"
     _answer(case, key=key, code=code, sentences=[sentence], **more)
 

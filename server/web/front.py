@@ -28,6 +28,7 @@ def index() -> str:
         entries=home.entries(user, now),
         tables=table_cards(home.tables(user)),
         ended=ended,
+        lost=home.lost(user),
         vacation=vacations.current(user, now),
     )
 

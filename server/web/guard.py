@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -131,9 +131,16 @@ def refused() -> Refused | None:
     return fault
 
 
-def filled(endpoint: str, **usual: object) -> Mapping[str, object]:
-    """Return what the fields of the form for this endpoint hold: what was sent if it was refused, else as usual."""
-    return flask.request.form if refused() and flask.request.endpoint == endpoint else usual
+def filled(endpoint: str, kept: Collection[str] = (), **usual: object) -> Mapping[str, object]:
+    """Return what the fields of the form for this endpoint hold: what was sent if it was refused, else as usual.
+
+    `kept` are fields that the page may hide.
+    """
+    if not (refused() and flask.request.endpoint == endpoint):
+        return usual
+    # A field that the page hides is not sent; it is as usual. A tick that was taken away is not sent either.
+    hidden = {name: value for name, value in usual.items() if name not in flask.request.form and name in kept}
+    return {**flask.request.form.to_dict(), **hidden}
 
 
 def _draft() -> str:

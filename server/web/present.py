@@ -88,8 +88,9 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
     since = story.since_own(played, seat) if seat is not None else match.length
     news = [line for line in lines if line.seq > since and _is_news(line, seat)]
     # Who has just moved sees his own move marked.
-    moves = [line for line in lines if line.touched]
-    marks = story.marks([line for line in news if line.touched][-6:] or moves[-1:])
+    gone = story.undone(played)
+    moves = [line for line in lines if line.touched and line.seq not in gone]
+    marks = story.marks([line for line in news if line in moves][-6:] or moves[-1:])
     view = played.view(seat)
     shown = dials.dials(played, seats, now)
     my_turn = seat is not None and seat in played.position.to_act

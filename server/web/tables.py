@@ -37,6 +37,10 @@ def index() -> str:
     )
 
 
+# Fields of the form that the page hides where they do not matter.
+HIDDEN = ("move", "bank", "increment", "cap", "zone", "vacations", "missing", "misses")
+
+
 @pages.get("/tables/new")
 @flask_login.login_required
 def new() -> str:
@@ -62,7 +66,7 @@ def new() -> str:
         lengths={
             name: [(hours * HOUR, length(hours * HOUR) or NONE[name]) for hours in OFFERED[name]] for name in OFFERED
         },
-        given=filled("tables.new_post", **usual),
+        given=filled("tables.new_post", HIDDEN, **usual),
     )
 
 

@@ -180,21 +180,28 @@ class Minutes:
         """Return allowance, bank and deadline after the last row; undo and takeovers are not for this."""
         bank = timedelta(seconds=self.rule.bank)
         for start, first, end, last in self.turns(seat):
-            allowance = timedelta(seconds=self.rule.move) + self.given_back(seat, start, first, last)
+            given = self.given_back(seat, start, first, last)
+            allowance = timedelta(seconds=self.rule.move) + given
             if end is None:
-                return allowance, bank, self.deadline(seat, start, allowance + bank)
+                return allowance, bank, self.deadline(seat, start, allowance - given + bank, given)
             bank -= max(NOTHING, self.counted(seat, start, start, end) - allowance)
             bank = max(NOTHING, bank) + timedelta(seconds=self.rule.increment)
             bank = min(bank, timedelta(seconds=self.rule.cap)) if self.rule.cap else bank
         return NOTHING, bank, None
 
-    def deadline(self, seat: int, asked: datetime, budget: timedelta) -> datetime:
-        at = asked
+    def deadline(self, seat: int, asked: datetime, budget: timedelta, given: timedelta) -> datetime:
+        at = self.stroke(seat, asked, self.thought(seat, asked, asked, budget))
+        return self.stroke(seat, asked, self.thought(seat, asked, at, given)) if given else at
+
+    def thought(self, seat: int, asked: datetime, at: datetime, budget: timedelta) -> datetime:
         while budget or self.stands(seat, asked, at):
             budget -= NOTHING if self.stands(seat, asked, at) else MINUTE
             at += MINUTE
             if not budget and not self.stands(seat, asked, at - MINUTE):
                 break
+        return at
+
+    def stroke(self, seat: int, asked: datetime, at: datetime) -> datetime:
         while self.rule.daily and not (self.strikes(at) and not self.stands(seat, asked, at - MINUTE)):
             at += MINUTE
         return at

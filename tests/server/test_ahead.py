@@ -237,3 +237,15 @@ def test_the_rules_of_a_game_skip_whoever_has_no_move_at_all(cottage: House) -> 
         for seat in played.position.to_act:
             assert next(iter(played.position.state.legal_moves(seat)), None) is not None
         cottage.move(match)
+
+
+def test_a_move_that_is_ready_waits_while_its_player_takes_another_back(house: House) -> None:
+    match = house.started("Ailsa", "Bran", "Catrin")
+    seat = house.played(match).position.to_act[0]
+    user = log.places(match)[seat].user
+    house.move(match)
+    legal = house.played(match).view(house.played(match).position.to_act[0]).moves
+    ahead.prepare(match.id, user, legal[-1], now=house.now)
+    play.take_back(match.id, user, "web", now=house.now)
+    assert [row.kind for row in house.played(match).rows] == ["move", "undo"]
+    assert ahead.ready(match, user).dropped == ""

@@ -58,6 +58,18 @@ def test_service_goes_on_by_itself_after_an_outage(cottage: House) -> None:
     assert kinds(cottage, match, 3) == ["outage", "timeout", "move"]
 
 
+@pytest.mark.parametrize(("hours", "days"), [(1, 1), (24, 1), (26, 2), (28, 2)])
+def test_a_daily_deadline_moves_on_by_the_outage_too(house: House, hours: int, days: int) -> None:
+    match = house.begun("Ailsa", "Bran", clock={"move": 5 * HOUR, "daily": "18:00 UTC"})
+    assert log.get(match.id).deadline == START + timedelta(hours=9)
+    tick(house)
+    tick_at(house, START + timedelta(hours=6))
+    house.later(hours=hours)
+    assert tick(house) == 0
+    # What he had left is left, and the deadline is at that time of the day all the same.
+    assert log.get(match.id).deadline == START + timedelta(hours=9, days=days)
+
+
 def test_a_restart_or_a_slow_tick_is_no_outage(house: House) -> None:
     match = house.begun("Ailsa", "Bran")
     for minutes in (1, 9, 9.9, 5):

@@ -260,9 +260,19 @@ def test_an_illegal_move_is_answered_with_legal_ones_like_it(house: House) -> No
 def test_the_same_mistake_is_answered_once_a_day_and_another_one_by_itself(house: House) -> None:
     _, mail = turn(house)
     source = example(mail).partition("-")[0]
-    for text in (f"{source}-L5", f"{source} - L5", f"{source}-L4"):
+    for text in (f"{source}-L5", f"{source}-L5", f"{source}-L4"):
         assert answer(house, mail, text) == "refused-illegal-move"
-    assert len([told for told in house.mail() if told.answer]) <= 2
+    assert len([told for told in house.mail() if told.answer]) == 2
+    for text in ("Hello, nice game", "I move my huts from A9 to B9", "Hello, nice game"):
+        assert answer(house, mail, text) == "refused-no-order"
+    assert len([told for told in house.mail() if told.answer]) == 2, "not understood, and said so each time"
+
+
+def test_nobody_is_answered_without_end(cottage: House) -> None:
+    _, mail = turn(cottage)
+    for number in range(30):
+        answer(cottage, mail, f"what about number {number}?")
+    assert len([told for told in cottage.mail() if told.answer]) == 20
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from clockwork import DAY, HOUR, awaited, kinds, others, sitting, tick, tick_at,
 from house import START, House
 from together import in_parallel, quick_pictures, refused
 
-from server import ahead, audit, deadlines, log, play, seating
+from server import ahead, audit, commands, deadlines, home, log, play, seating, story, timeouts
+from server.desk import writing
 from server.models import LogRow, Match, Outbox, User
 
 
@@ -269,3 +270,43 @@ def test_all_is_quiet_while_people_keep_their_time(cottage: House) -> None:
         cottage.move(match)
     assert set(kinds(cottage, match)) == {"move"}
     assert cottage.now - START > timedelta(hours=39)
+
+
+def test_what_happened_is_told_of_those_who_did_it(house: House) -> None:
+    match = house.begun("Ailsa", "Bran", "Catrin")
+    with writing(match.id, house.now) as desk:
+        desk.hand_to_bot(1, "clock")
+        desk.put("offer", 1, "", "clock")
+    seating.take(match.id, 1, house.people["Dugald"], "web", now=house.now)
+    called = story.names(log.places(match))
+    assert called == ["Ailsa", "Dugald", "Catrin"]
+    told = {line.seq: line.sentences[0] for line in story.lines(house.played(match), called, None)}
+    moved = next(row.seq for row in house.played(match).rows if row.seat == 1 and row.kind == "move")
+    assert told[moved].startswith("Bran moved")
+    assert [told[seq] for seq in (4, 5, 6)] == [
+        "A bot took over the seat of Bran.",
+        "The seat of Bran (bot) is free: whoever wants may take it over.",
+        "Dugald took over a free seat.",
+    ]
+
+
+def test_who_lost_the_seat_finds_it_on_his_list_and_comes_back_by_mail(cottage: House) -> None:
+    match = cottage.begun("Ailsa", "Bran", "Catrin")
+    bran = cottage.people["Bran"]
+    with writing(match.id, cottage.now) as desk:
+        desk.hand_to_bot(1, "clock")
+    assert [one.id for one in home.lost(bran)] == [match.id]
+    told = commands.run("back", "", commands.Asked(match.id, bran, 0, "email", cottage.now))
+    assert "back" in told.sentences[0]
+    assert home.lost(bran) == []
+
+
+def test_who_loses_on_time_is_told_so_himself(house: House) -> None:
+    match = house.begun("Ailsa", "Bran", "Catrin", clock={"move": 86400, "missing": "loss"})
+    house.mail()
+    late = log.places(match)[house.played(match).position.to_act[0]].user
+    timeouts.time_out(match.id, now=house.later(days=1))
+    notices = [mail.user.name for mail in house.queued(kind="notice")]
+    assert late.name in notices
+    told = story.lines(house.played(match), story.names(log.places(match)), None)
+    assert any(line.sentences[0] == f"{late.name} loses on time." for line in told)

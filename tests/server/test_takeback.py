@@ -266,13 +266,13 @@ def test_a_time_out_and_a_take_back_at_the_same_moment_have_one_winner(house: Ho
         assert audit.verify(match.id) == []
 
 
-def test_the_only_move_there_is_is_made_again_when_it_is_taken_back(cottage: House) -> None:
+def test_who_takes_back_the_only_move_there_is_is_left_to_make_it_himself(cottage: House) -> None:
     cottage.people["Bran"] = wish(cottage.people["Bran"], forced=True)
     match = cottage.started("Ailsa", "Bran", game="rounds", setup={"left": 9, "bound": [1]})
     play.submit(match.id, 0, "stay", 0, cottage.people["Ailsa"], "web", now=cottage.now)
     said = cottage.played(match).position.state.said
     assert said == ("0stay", "1go", "1go")
     back(cottage, match, cottage.people["Bran"])
-    assert kinds(cottage, match)[-2:] == ["undo", "move"]
-    assert cottage.played(match).position.state.said == said
+    assert kinds(cottage, match)[-2:] == ["move", "undo"]
+    assert cottage.played(match).position.state.said == said[:-1]
     assert audit.verify(match.id) == []

@@ -89,12 +89,7 @@ def fires_in_time(year: Year, played: Played, reminded: set[tuple[int | None, ..
         told = clocks.given_back(seat) < MOST_GIVEN_BACK and clock.allowance + clock.bank > 5 * TICK
         came = any(other.kind == "takeover" and other.seat == seat for other in played.rows[asked or 0 : number])
         if told and not came and year.reminds(user):
-            assert (played.match.id, seat, asked, user) in reminded, (
-                played.rows[max(0, (asked or 0) - 1) : number + 1],
-                clock,
-                played.clocks.rule,
-                played.head,
-            )
+            assert (played.match.id, seat, asked, user) in reminded
 
 
 def timeouts(played: Played) -> Iterator[tuple[int, int, int, Timekeeper]]:

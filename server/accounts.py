@@ -23,7 +23,7 @@ LONGEST_KEY: Final = 80
 # First words of names that the house and its keepers go by, and the words that a mail or the talk takes for a command.
 OURS: Final = re.compile(
     r"(?:bot|former player|clachan|admin(?:istrator)?|moderator|postmaster|abuse)\b"
-    r"|(?:move|say|join|start|leave|rematch|resign|pause|vacation|status|help|stop)\W*$"
+    r"|(?:back|move|say|join|start|leave|rematch|resign|pause|vacation|status|help|stop)\W*$"
 )
 EMAIL: Final = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*")
 SHORTEST_PASSWORD: Final = 8

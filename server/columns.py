@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from engine.counting import TICK
+from server import outbox
 from server.errors import Refused
 from server.log import Played, get, instant, places, read
 from server.models import Match, Seat, User
@@ -108,6 +109,23 @@ def next_reminder(played: Played, seats: Sequence[Seat], after: datetime) -> dat
     return min((moment for moment in due if moment > after), default=None)
 
 
+def _due(played: Played, seats: Sequence[Seat], after: datetime, now: datetime) -> datetime | None:
+    """Return what `next_reminder` does; now if the clocks, as they stand now, are past it and nobody was told."""
+    acting = played.position.to_act
+    moments = [(moment, seat) for seat in acting for moment, _ in reminders(played, seat, seats[seat].user)]
+    if any(
+        _untold(played, seat, seats[seat].user, now) for seat in {seat for moment, seat in moments if moment <= after}
+    ):
+        return now
+    return min((moment for moment, _ in moments if moment > after), default=None)
+
+
+def _untold(played: Played, seat: int, user: User, now: datetime) -> bool:
+    until = seat_deadline(played, seat)
+    in_time = until is not None and until > now
+    return in_time and not outbox.told("reminder", user, played.match, played.position.asked[seat] or 0)
+
+
 def remind_anew(user: User, now: datetime) -> None:
     """Look again when reminders are due where the person is awaited; the caller holds a transaction."""
     for seat in Seat.select(Seat, Match).join(Match).where((Seat.user == user) & (Match.status == "running")):
@@ -124,7 +142,8 @@ def store(played: Played, now: datetime) -> None:
     fields = cached(played, seats)
     # One that is due and has not been sent stays due.
     pending = match.reminder_at if match.reminder_at and match.reminder_at <= now else None
-    fields |= {"reminder_at": next_reminder(played, seats, pending - TICK if pending else now), "leased_until": None}
+    due = _due(played, seats, pending - TICK if pending else now, now)
+    fields |= {"reminder_at": due, "leased_until": None}
     for name, value in fields.items():
         setattr(match, name, value)
     Match.update(**fields).where(Match.id == match.id).execute()

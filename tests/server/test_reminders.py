@@ -9,7 +9,7 @@ from clockwork import DAY, HOUR, awaited, kinds, reminders, sitting, tick, ticks
 from house import START, House
 from together import in_parallel, quick_pictures, refused
 
-from server import deadlines, log, outages, play, preferences, timeouts, vacations, wording
+from server import deadlines, log, outages, play, preferences, timeouts, vacations, votes, wording
 from server.models import Outbox, User
 from server.preferences import Wishes
 
@@ -59,6 +59,20 @@ def test_an_outage_swallows_no_reminder(house: House) -> None:
     assert reminders(match) == []
     assert log.get(match.id).reminder_at == START + outage + timedelta(hours=8), "what he had left is left"
     ticks(house, until=log.get(match.id).reminder_at)
+    assert len(reminders(match)) == 1
+
+
+def test_a_pause_that_ends_early_swallows_no_reminder(house: House) -> None:
+    match = house.begun("Ailsa", "Bran", clock={"move": 5 * HOUR, "daily": "18:00 UTC"})
+    people = [house.people[name] for name in ("Ailsa", "Bran")]
+    ticks(house, until=START + timedelta(hours=4, minutes=50))
+    topic = votes.pause_topic(START + timedelta(days=5))
+    assert [votes.vote(match.id, user, topic, "web", now=house.now) for user in people] == [False, True]
+    ticks(house, until=START + timedelta(hours=8))
+    assert [votes.vote(match.id, user, "resume", "web", now=house.now) for user in people] == [False, True]
+    # There are ten minutes and fifty, and of less than six hours in all more than four fifths are over.
+    assert log.get(match.id).deadline == START + timedelta(hours=9)
+    ticks(house, until=START + timedelta(hours=8, minutes=55))
     assert len(reminders(match)) == 1
 
 

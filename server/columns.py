@@ -113,9 +113,8 @@ def _due(played: Played, seats: Sequence[Seat], after: datetime, now: datetime) 
     """Return what `next_reminder` does; now if the clocks, as they stand now, are past it and nobody was told."""
     acting = played.position.to_act
     moments = [(moment, seat) for seat in acting for moment, _ in reminders(played, seat, seats[seat].user)]
-    if any(
-        _untold(played, seat, seats[seat].user, now) for seat in {seat for moment, seat in moments if moment <= after}
-    ):
+    past = {seat for moment, seat in moments if moment <= after}
+    if any(_untold(played, seat, seats[seat].user, now) for seat in past):
         return now
     return min((moment for moment, _ in moments if moment > after), default=None)
 

@@ -75,7 +75,8 @@ def untrue(mail: Outbox, now: datetime) -> str:
 
 
 def _asked(match: Match, seat: int) -> int | None:
-    return log.read(match).position.asked[seat]
+    # The column is of the seat asked last: the only one there is, unless several are awaited together.
+    return match.asked if match.awaited == (seat,) else log.read(match).position.asked[seat]
 
 
 def _message(settings: Settings, mail: Outbox, now: datetime) -> Message:

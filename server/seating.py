@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from server import log, throttle, vacations
+from server import throttle, vacations
 from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played
@@ -133,8 +133,3 @@ def offered(limit: int = 50) -> list[Match]:
     """Return the running matches with a seat that anybody may take over, newest first."""
     query = Match.select().where((Match.offers == True) & (Match.status == "running"))  # noqa: E712
     return list(query.order_by(Match.id.desc()).limit(limit))
-
-
-def free_seats(match: Match) -> list[int]:
-    """Return the numbers of the seats of a running match that anybody may take over."""
-    return sorted(log.read(match).position.offered) if match.offers else []

@@ -122,18 +122,18 @@ def test_nobody_comes_back_without_end(cottage: House) -> None:
 def test_any_player_offers_a_seat_that_a_bot_plays(house: House) -> None:
     match, seat, user = lost(house, "Ailsa", "Bran", "Catrin")
     first, second = others(match, user)
-    assert seating.free_seats(log.get(match.id)) == []
+    assert sorted(house.played(match).position.offered) == []
     with refused("not-yours"):
         seating.offer(match.id, seat, house.people["Dugald"], "web", now=house.now)
     for wrong in (-1, 7, next(place.number for place in log.places(match) if place.user == first)):
         with refused("bad-input"):
             seating.offer(match.id, wrong, second, "web", now=house.now)
     seating.offer(match.id, seat, second, "web", now=house.now)
-    assert seating.free_seats(log.get(match.id)) == [seat]
+    assert sorted(house.played(match).position.offered) == [seat]
     with refused("bad-input"):
         seating.offer(match.id, seat, first, "web", now=house.now)
     seating.come_back(match.id, user, "web", now=house.now)
-    assert seating.free_seats(log.get(match.id)) == []
+    assert sorted(house.played(match).position.offered) == []
     assert seating.offered() == []
 
 

@@ -103,6 +103,9 @@ def addresses(app: flask.Flask, kind: str, length: int, moves: list[str], expect
             for seq in steps if "seq" in rule.arguments else (0,):
                 given = {"match_id": 1, "seq": seq, "kind": kind, "token": "x", "name": "Ailsa"}
                 yield app.url_map.bind("x").build(rule.endpoint, {name: given[name] for name in rule.arguments}, "GET")
+    yield "/matches/1?result=1"
+    yield "/matches/1/verify?check=1"
+    yield from (f"/matches/1/replay/{seq}?open=1" for seq in (0, length))
     for move in [*moves, "nonsense"]:
         yield f"/matches/1?move={move}"
         yield f"/matches/1?from={move[:2]}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from engine import games
 from server import db, letters, lobby, log, outbox, play, settings
@@ -15,6 +17,7 @@ from server.models import Match, Outbox, User
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DAY = 86400
+RECORDS = Path(__file__).parent / "records"
 PEOPLE = ("Ailsa", "Bran", "Catrin", "Dugald")
 
 
@@ -121,6 +124,14 @@ class House:
             self.later(minutes=10)
             self.move(match, moves.pop(0) if moves else None)
         return log.get(match.id)
+
+    def recorded(self, name: str) -> tuple[Match, dict[str, Any]]:
+        """Play a record of `tests/records` to its end, ten minutes a move; return the match and the record."""
+        found = json.loads((RECORDS / f"{name}.json").read_text(encoding="utf-8"))
+        for person in set(found["players"]) - set(self.people):
+            self.people[person] = self.person(person)
+        match = self.started(*found["players"], setup=found["setup"], game=found["game"], options=found["options"])
+        return self.finish(match, [row["text"] for row in found["log"]]), found
 
     def mail(self) -> list[Message]:
         """Send what is due and return what has just left."""

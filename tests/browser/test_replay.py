@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from house import House
 from people import DESKTOP, PHONE, Person
 from playwright.sync_api import Browser, expect
 
-from server.models import Match
-
 pytestmark = pytest.mark.browser
-
-RECORDS = Path(__file__).parent.parent / "records"
-
-
-def finished(house: House, name: str) -> tuple[Match, dict]:
-    """Play a record to its end."""
-    found = json.loads((RECORDS / f"{name}.json").read_text())
-    for person in set(found["players"]) - set(house.people):
-        house.people[person] = house.person(person)
-    match = house.started(*found["players"], setup=found["setup"], game=found["game"], options=found["options"])
-    return house.finish(match, [row["text"] for row in found["log"]]), found
 
 
 @pytest.mark.parametrize(("name", "screen"), [("clans-06", DESKTOP), ("glory-02", PHONE)])
 def test_a_match_is_watched_step_by_step_and_by_itself(
     village: House, browser: Browser, axe: str, people: dict[str, Person], name: str, screen: dict
 ) -> None:
-    match, found = finished(village, name)
+    match, found = village.recorded(name)
     who = found["players"][0]
     person = people[who] = Person(village, browser, axe, who, **screen, reduced_motion="reduce")
     person.sign_in()

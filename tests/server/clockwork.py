@@ -13,7 +13,7 @@ from house import House
 
 from engine import games
 from engine.base import IllegalMove, InvalidMove, Outcome, Phrase, Tally, View, Who
-from server import bots, db, deadlines, log, outages
+from server import bots, db, deadlines, log, outages, votes
 from server.models import Job, Match, Outbox, User
 
 HOUR, DAY = 3600, 86400
@@ -161,6 +161,11 @@ class Rounds:
 
     def picture(self, view: View, marks: Sequence[str] = (), layer: str = "whole") -> str:
         return '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" width="1" height="1"/>'
+
+
+def say(house: House, match: Match, topic: str, *names: str) -> list[bool]:
+    """Let people propose the same; return whether it was decided by each."""
+    return [votes.vote(match.id, house.people[name], topic, "web", now=house.now) for name in names]
 
 
 def with_rounds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from clockwork import DAY, awaited, kinds, others, sitting, tick_at, wish, with_rounds
+from clockwork import DAY, awaited, kinds, others, say, sitting, tick_at, wish, with_rounds
 from house import House
 from together import quick_pictures, refused
 
@@ -35,11 +35,6 @@ AT_ONCE = {"move": DAY, "missing": "at-once"}
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     quick_pictures(monkeypatch)
     with_rounds(monkeypatch)
-
-
-def say(house: House, match: Match, topic: str, *names: str) -> list[bool]:
-    """Let people propose the same; return whether it was decided by each."""
-    return [votes.vote(match.id, house.people[name], topic, "web", now=house.now) for name in names]
 
 
 def mails(match: Match, kind: str = "notice") -> int:

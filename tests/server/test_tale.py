@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -16,17 +14,6 @@ from server import charts, log, story, tale
 from server.charts import Series
 from server.models import Match
 
-RECORDS = Path(__file__).parent.parent / "records"
-
-
-def finished(house: House, name: str) -> tuple[Match, dict]:
-    """Play a record to its end, ten minutes a move."""
-    found = json.loads((RECORDS / f"{name}.json").read_text())
-    for person in set(found["players"]) - set(house.people):
-        house.people[person] = house.person(person)
-    match = house.started(*found["players"], setup=found["setup"], game=found["game"], options=found["options"])
-    return house.finish(match, [row["text"] for row in found["log"]]), found
-
 
 def told(house: House, match: Match) -> tale.Tale:
     found = tale.tell(house.played(match), story.names(log.places(match)))
@@ -36,7 +23,7 @@ def told(house: House, match: Match) -> tale.Tale:
 
 @pytest.mark.parametrize("name", ["clans-06", "glory-02"])
 def test_the_charts_end_with_the_result(cottage: House, name: str) -> None:
-    match, record = finished(cottage, name)
+    match, record = cottage.recorded(name)
     points = told(cottage, match).charts[0]
     assert points.columns == tuple(record["players"])
     assert points.rows[-1][1] == tuple(map(str, record["result"]["scores"]))
@@ -44,7 +31,7 @@ def test_the_charts_end_with_the_result(cottage: House, name: str) -> None:
 
 
 def test_the_points_of_the_clans_are_followed_move_by_move(cottage: House) -> None:
-    match, record = finished(cottage, "clans-06")
+    match, record = cottage.recorded("clans-06")
     chart = next(chart for chart in told(cottage, match).charts if chart.title == "Points of the clans")
     assert (
         dict(zip(chart.columns, map(int, chart.rows[-1][1]), strict=True)) == record["result"]["detail"]["clan_points"]
@@ -55,7 +42,7 @@ def test_the_points_of_the_clans_are_followed_move_by_move(cottage: House) -> No
 
 
 def test_a_turning_point_changed_the_leads_most(cottage: House) -> None:
-    match, _ = finished(cottage, "clans-06")
+    match, _ = cottage.recorded("clans-06")
     turns = told(cottage, match).turns
     assert 1 <= len(turns) <= 3
     assert [turn.seq for turn in turns] == sorted(turn.seq for turn in turns)
@@ -63,7 +50,7 @@ def test_a_turning_point_changed_the_leads_most(cottage: House) -> None:
 
 
 def test_the_time_of_a_move_runs_from_being_asked(cottage: House) -> None:
-    match, record = finished(cottage, "glory-02")
+    match, record = cottage.recorded("glory-02")
     found = told(cottage, match)
     assert {median for _, median, _ in found.times} == {"10 minutes"}
     chart = found.charts[-1]

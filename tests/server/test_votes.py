@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from clockwork import DAY, HOUR, awaited, kinds, others, reminders, sitting, tick, tick_at, ticks, with_rounds
+from clockwork import DAY, HOUR, awaited, kinds, others, reminders, say, sitting, tick, tick_at, ticks, with_rounds
 from house import START, House
 from together import in_parallel, quick_pictures, refused
 
@@ -19,11 +19,6 @@ VOTE = {"move": DAY, "missing": "vote"}
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     quick_pictures(monkeypatch)
     with_rounds(monkeypatch)
-
-
-def say(house: House, match: Match, topic: str, *names: str) -> list[bool]:
-    """Let people propose the same; return whether it was decided by each."""
-    return [votes.vote(match.id, house.people[name], topic, "web", now=house.now) for name in names]
 
 
 def paused(house: House, match: Match, until: datetime, *names: str) -> None:

@@ -168,6 +168,7 @@ def _words(app: flask.Flask) -> None:
             "waiting": home.waiting(user) if user and not db.database.is_closed() else 0,
             "mailbox": settings.mailbox is not None,
             "mails": settings.mails,
+            "answers": settings.answers,
             "zone": user.zone if user else "UTC",
             "now": clock.now(),
             "refused": guard.refused(),

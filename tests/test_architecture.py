@@ -101,3 +101,9 @@ def test_a_file_fits_in_a_head() -> None:
         if file.stem != "shapes" and (count := len(file.read_text().splitlines())) > 420
     }
     assert not long
+
+
+def test_no_two_test_files_have_the_same_name() -> None:
+    """Pytest imports them by their bare names, so the second of two would stop the whole run."""
+    names = [file.name for file in (ROOT / "tests").rglob("*.py") if file.name not in {"__init__.py", "conftest.py"}]
+    assert sorted(names) == sorted(set(names))

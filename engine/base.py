@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from engine.bots.mind import Mind
 
 Plain = Any  # dict, list, str, int, bool or None, all the way down
 Names = Sequence[str]  # display names in seat order
@@ -216,6 +219,11 @@ class Game(Protocol):
     @property
     def example(self) -> str:
         """A move in canonical notation that shows a newcomer what to write."""
+        ...
+
+    @property
+    def mind(self) -> Mind | None:
+        """What bots know of the game beyond its rules; None if it tells them nothing, so that they move anyhow."""
         ...
 
     def deal(self, stream: Stream, seats: int, options: Mapping[str, str]) -> Plain:

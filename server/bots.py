@@ -6,7 +6,8 @@ import logging
 import secrets
 from datetime import datetime
 
-from engine import bots, deal
+from engine import bots
+from engine.bots import mind
 from server import deadlines, log, play
 from server.errors import Refused
 from server.models import Match
@@ -37,8 +38,8 @@ def move(match: Match, now: datetime) -> int:
     made = 0
     for seat in log.places(match):
         if seat.user.bot and seat.number in played.position.to_act:
-            chance = deal.Stream(secrets.token_bytes(32))
-            text = bots.easy(played.view(seat.number), chance)
+            seen = mind.sight(played.game, played.position, played.rows, seat.number)
+            text = bots.choose(seat.user.bot, played.game, seen, secrets.SystemRandom().random)
             play.submit(match.id, seat.number, text, played.position.asked[seat.number] or 0, seat.user, "bot", now=now)
             made += 1
     return made

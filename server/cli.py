@@ -10,13 +10,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import wraps
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 
-from engine import games, record, selfplay
+from engine import bots, games, record, selfplay
+from engine.base import Game
+from engine.bots import arena
 from server import archive, audit, clock, create_app, db, feeders, inbound, log, ratings, seeding, settings
 from server.errors import Refused
 from server.feeders import check as checks
@@ -334,18 +337,51 @@ def verify_deal(file: Path) -> None:
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the records.")
 def self_play(kind: str, seats: int, count: int, seed: int, out: Path) -> None:
     """Write records of finished matches of random legal play."""
-    try:
-        game = games.game(kind)
-    except games.UnknownGame as fault:
-        raise click.ClickException(str(fault)) from None
-    if seats not in game.seat_counts:
-        raise click.ClickException(f"{game.title} is for {game.seat_counts[0]} to {game.seat_counts[-1]} players.")
+    game = game_for(kind, seats)
     out.mkdir(parents=True, exist_ok=True)
     chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
     for number in range(1, count + 1):
         played = selfplay.play(game, seats, chance, {})
         (out / f"{kind}-{number:04d}.json").write_text(record.dump(played), encoding="utf-8")
     click.echo(f"{count} records of {game.title} are in {out}")
+
+
+@main.command("arena")
+@click.argument("kind")
+@click.option("--seats", required=True, help="A bot for each seat, such as strong,steady,steady,steady.")
+@click.option("--matches", type=click.IntRange(1), default=100, show_default=True, help="How many matches.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same matches.")
+@click.option("--playouts", type=click.IntRange(1), default=bots.THOUGHT.playouts, show_default=True, help="Of strong.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count(), help="Matches at once.  [default: one a core]")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for the records.")
+def bot_arena(kind: str, seats: str, matches: int, seed: int, playouts: int, jobs: int, out: Path | None) -> None:
+    """Let bots play each other, shifted around the table, and print how often each wins, with 95 % intervals."""
+    strengths = tuple(seats.split(","))
+    game = game_for(kind, len(strengths))
+    if not set(strengths) <= set(bots.STRENGTHS):
+        raise click.ClickException(f"The bots are {', '.join(bots.STRENGTHS)}.")
+    thought = bots.Thought(playouts)
+    with ProcessPoolExecutor(jobs) as pool:
+        played = [pool.submit(arena.bout, game, strengths, seed, number, thought) for number in range(matches)]
+        bouts = [each.result() for each in played]
+    for line in arena.summary(strengths, bouts):
+        click.echo(line)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        for number, each in enumerate(bouts, 1):
+            (out / f"{kind}-{number:04d}.json").write_text(record.dump(each.record), encoding="utf-8")
+        click.echo(f"{matches} records of {game.title} are in {out}")
+
+
+def game_for(kind: str, seats: int) -> Game:
+    """Return the game of this kind if so many can play it; say in one sentence what is wrong otherwise."""
+    try:
+        game = games.game(kind)
+    except games.UnknownGame as fault:
+        raise click.ClickException(str(fault)) from None
+    if seats not in game.seat_counts:
+        raise click.ClickException(f"{game.title} is for {game.seat_counts[0]} to {game.seat_counts[-1]} players.")
+    return game
 
 
 if __name__ == "__main__":

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any, Final
 
-from engine import bots, deal
+from engine import bots
+from engine.bots import mind
 from server import accounts, clock, db, lobby, log, play
 from server.models import Match, Outbox, Talk, User
 from server.settings import Settings
@@ -64,7 +66,7 @@ def _person(person: dict[str, str], password: str, now: datetime) -> User:
 
 def _table(plan: dict[str, Any], people: dict[str, User], now: datetime) -> Match:
     """Open, join and play one table: so many moves, then on until the person is awaited whom the plan names."""
-    chance = deal.stream_for(b"demo", [plan["host"]])
+    chance = Random(f"demo {plan['host']}").random  # noqa: S311 - repeatable on purpose
     moves = 400 if plan["moves"] == "all" else int(plan["moves"])
     at = now - STEP * (60 if plan["moves"] == "all" else moves + 4)
     terms = lobby.Terms(plan["game"], plan["seats"], {"move": plan["pace"]}, {}, "join")
@@ -78,7 +80,7 @@ def _table(plan: dict[str, Any], people: dict[str, User], now: datetime) -> Matc
             break
         at = min(at + STEP, now)
         by = log.places(match)[seat].user
-        text = bots.easy(played.view(seat), chance)
+        text = bots.choose("easy", played.game, mind.sight(played.game, played.position, played.rows, seat), chance)
         play.submit(match.id, seat, text, played.position.asked[seat] or 0, by, "web", now=at)
     return match
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from house import House
 from together import damage, in_parallel
 
 from engine import bots as players
-from engine.base import View
+from engine.bots import Sight
 from server import audit, bots, deadlines, log, seating
 from server.models import Match, Outbox, User
 
@@ -38,12 +39,16 @@ def test_a_bot_is_handed_the_view_of_its_seat_and_nothing_else(house: House, mon
     match = handed_over(house)
     seat = match.awaited[0]
     seen = []
-    easy = players.easy
-    monkeypatch.setattr(players, "easy", lambda view, chance: (seen.append(view), easy(view, chance))[1])
+    choose = players.choose
+    monkeypatch.setattr(
+        players,
+        "choose",
+        lambda strength, game, sight, *rest: (seen.append(sight), choose(strength, game, sight, *rest))[1],
+    )
     known = house.played(match).view(seat)
     bots.run(house.now)
-    assert [type(view) for view in seen] == [View]
-    assert seen == [known]
+    assert [type(sight) for sight in seen] == [Sight]
+    assert (seen[0].view, seen[0].past) == (known, ())
     assert (known.viewer, known.outcome) == (seat, None)
 
 
@@ -83,14 +88,14 @@ def test_a_bot_that_another_scheduler_moved_for_does_not_move_again(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     match = handed_over(house)
-    easy = players.easy
+    choose = players.choose
 
-    def slow(view: View, chance: object) -> str:
+    def slow(*given: Any) -> str:
         monkeypatch.undo()
         assert bots.run(house.now) == 0, "the match is taken"
-        return easy(view, chance)
+        return choose(*given)
 
-    monkeypatch.setattr(players, "easy", slow)
+    monkeypatch.setattr(players, "choose", slow)
     assert bots.run(house.now) == 1
     assert [row.kind for row in house.played(match).rows] == ["resign", "takeover", "move"]
 
@@ -108,14 +113,14 @@ def test_a_bot_that_fails_does_not_keep_the_others_waiting(
     handed_over(house)
     good = handed_over(house)
     faults = [ValueError("no idea")]
-    easy = players.easy
+    choose = players.choose
 
-    def moody(view: View, chance: object) -> str:
+    def moody(*given: Any) -> str:
         if faults:
             raise faults.pop()
-        return easy(view, chance)
+        return choose(*given)
 
-    monkeypatch.setattr(players, "easy", moody)
+    monkeypatch.setattr(players, "choose", moody)
     assert bots.run(house.now) == 1
     assert house.played(good).rows[-1].via == "bot"
     assert "no idea" in caplog.text

@@ -10,12 +10,12 @@ import hashlib
 import itertools
 import json
 import logging
-import random
 import re
 import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import flask
@@ -24,7 +24,8 @@ from house import House, house_settings
 from postman import answer
 from visitor import Visitor, application
 
-from engine import bots, deal, games, record, replay
+from engine import bots, games, record, replay
+from engine.bots import mind
 from engine.replay import Row
 from server import ahead, db, letters, log, raster
 from server.models import Outbox, Prepared
@@ -54,7 +55,7 @@ class Same:
         return self.token_hex(size)
 
 
-def other_clans(found: dict[str, Any], viewer: int | None, _upto: int, chance: random.Random) -> World:
+def other_clans(found: dict[str, Any], viewer: int | None, _upto: int, chance: Random) -> World:
     """Return another deal in which the viewer holds what he held and everybody else something else."""
     clans = found["setup"]["clans"]
     while True:
@@ -63,7 +64,7 @@ def other_clans(found: dict[str, Any], viewer: int | None, _upto: int, chance: r
             return {**found["setup"], "clans": other}, [row["text"] for row in found["log"]]
 
 
-def other_hands(found: dict[str, Any], viewer: int | None, upto: int, chance: random.Random) -> World:
+def other_hands(found: dict[str, Any], viewer: int | None, upto: int, chance: Random) -> World:
     """Return another deal in which all that the viewer has seen is the same: his hand, and what was laid face up.
 
     The cards of others that nobody has seen, face-down ones too, and those not dealt are mixed and dealt anew, until
@@ -176,9 +177,13 @@ def world(
     ]
     seen["logs"] = [HASH.sub("#", line.getMessage()) for line in caplog.records]
     if viewer is not None and viewer == seat:
-        view = played.view(viewer)
-        seen["bot"] = bots.easy(view, deal.stream_for(b"same", []))
-        seen["view"] = view.as_plain()
+        sight = mind.sight(played.game, played.position, played.rows, viewer)
+        thought = bots.Thought(20)
+        seen["bot"] = [
+            bots.choose(strength, played.game, sight, Random(1).random, thought) for strength in bots.STRENGTHS
+        ]
+        seen["view"] = sight.view.as_plain()
+        seen["past"] = [(glimpse.view.as_plain(), glimpse.seat, glimpse.text) for glimpse in sight.past]
     return seen
 
 
@@ -200,7 +205,7 @@ def test_two_worlds_look_the_same(
     viewer: int | None,
 ) -> None:
     found = json.loads(RECORDS[number].read_text())
-    chance = random.Random(number * 10 + (viewer or 5))
+    chance = Random(number * 10 + (viewer or 5))
     last = len(found["log"]) - 1
     upto = chance.choice([last, last, chance.randrange(last)])  # often the last move, whose preview must not tell
     caplog.set_level(logging.INFO)

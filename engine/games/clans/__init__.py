@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.base import Figure, Layer, Names, Option, Outcome, Phrase, Plain, Stream, View
+from engine.bots.mind import Mind
 from engine.games.clans import notation, setup, text, view
 from engine.games.clans.rules import Move, State
 
@@ -22,6 +23,7 @@ class Clans:
     seat_counts = setup.SEAT_COUNTS
     options: tuple[Option, ...] = setup.OPTIONS
     example = notation.EXAMPLE
+    mind: Mind | None = None
 
     def deal(self, stream: Stream, seats: int, options: Mapping[str, str]) -> Plain:
         """Return a plain setup drawn from the stream; no option changes the deal."""

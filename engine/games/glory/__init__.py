@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.base import Figure, Layer, Names, Option, Outcome, Phrase, Plain, Stream, View
+from engine.bots.mind import Mind
 from engine.games.glory import notation, setup, text, view
 from engine.games.glory.rules import Move, State
 
@@ -25,6 +26,7 @@ class Glory:
     seat_counts = setup.SEAT_COUNTS
     options: tuple[Option, ...] = setup.OPTIONS
     example = notation.EXAMPLE
+    mind: Mind | None = None
 
     def deal(self, stream: Stream, seats: int, options: Mapping[str, str]) -> Plain:
         """Return a plain setup drawn from the stream; no option changes the deal."""

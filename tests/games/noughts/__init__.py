@@ -68,6 +68,7 @@ class Noughts:
     """Every method is described by `engine.base.Game`."""
 
     kind, title, rules, example = "noughts", "Noughts and Crosses", 1, "b2"
+    mind = None
     seat_counts = range(2, 3)
     options: tuple[Option, ...] = ()
 

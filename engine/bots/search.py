@@ -1,0 +1,84 @@
+"""Monte-Carlo tree search over worlds: what the strong bot does, whatever the game.
+
+Each round takes one of the worlds that may be the true one (determinisation), walks down the tree that all rounds
+share, adds one position to it, plays on quickly from there and credits the result to the moves on the way. Moves are
+chosen by the rule of PUCT. What a seat's move is remembered under holds what that seat knows in the world at hand, so
+a seat may answer differently with another secret, while the root player, who has but one, never profits from knowing
+more than he does. Sources: Cowling, Powley, Whitehouse, "Information Set Monte Carlo Tree Search" (2012); Silver et
+al. (2017) for PUCT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+from typing import Any, NamedTuple
+
+from engine.base import State
+from engine.bots.mind import Chance, Edge, Mind
+
+CURIOSITY = 1.0
+"""How much a promising move that has been tried little is preferred to one that has gone well."""
+UNTRIED = 0.45
+"""The share that a move is taken to bring before it has been tried."""
+
+
+class Thought(NamedTuple):
+    """How long to think: at most so many playouts, and only while `more` says so."""
+
+    playouts: int
+    more: Callable[[], bool] | None = None
+
+
+class Tree:
+    """The moves tried so far, by the moves before them and by what the mover knows."""
+
+    def __init__(self, mind: Mind) -> None:
+        self.mind = mind
+        self.nodes: dict[tuple[Any, ...], list[Edge]] = {}
+
+    def grow(self, world: State, chance: Chance) -> None:
+        """Walk down from the world, add one position, play on, and credit the result."""
+        mind, state = self.mind, world
+        line: tuple[Any, ...] = ()
+        walked: list[tuple[Edge, int]] = []
+        fresh = False
+        while state.to_act and not fresh:
+            seat = state.to_act[0]
+            key = (line, seat, mind.secret(state, seat))
+            edges = self.nodes.get(key)
+            if edges is None:
+                edges = self.nodes[key] = [Edge(move, prior) for move, prior in mind.promise(state, seat)]
+                fresh = True
+            edge = best(edges)
+            walked.append((edge, seat))
+            state = state.apply(seat, edge.move)
+            line = (*line, edge.move)
+        shares = mind.playout(state, chance)
+        for edge, seat in walked:
+            edge.visits += 1
+            edge.total += shares[seat]
+
+
+def best(edges: Sequence[Edge]) -> Edge:
+    """Return the move to try next by the rule of PUCT."""
+    tried = sqrt(1 + sum(edge.visits for edge in edges))
+    chosen, most = edges[0], -1.0
+    for edge in edges:
+        visits = edge.visits
+        worth = edge.total / visits if visits else UNTRIED
+        worth += CURIOSITY * edge.prior * tried / (1 + visits)
+        if worth > most:
+            chosen, most = edge, worth
+    return chosen
+
+
+def explore(mind: Mind, worlds: Sequence[State], thought: Thought, chance: Chance) -> Sequence[Edge]:
+    """Think about the worlds, which all look alike to the seat to act; return its moves with what came of them."""
+    tree = Tree(mind)
+    for number in range(max(1, thought.playouts)):
+        if number and thought.more and not thought.more():
+            break
+        tree.grow(worlds[number % len(worlds)], chance)
+    seat = worlds[0].to_act[0]
+    return tree.nodes[(), seat, mind.secret(worlds[0], seat)]

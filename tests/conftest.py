@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dovecot
-import psycopg
 import pytest
 from house import House, house_settings
-from postgresql import Server, binaries
+from postgresql import Copies, Server, binaries
 
 from server import db
 
@@ -82,16 +81,13 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres_template(worker_id: str) -> Iterator[str]:
-    """The name of a migrated, empty PostgreSQL database to copy from."""
-    name = f"template_{worker_id}"
-    admin = os.environ[POSTGRES]
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {name}")
-        connection.execute(f"CREATE DATABASE {name}")
-    db.use(admin.replace("/postgres", f"/{name}"))
+def postgres_copies(worker_id: str) -> Copies:
+    """Where a worker gets a migrated, empty PostgreSQL database from, again and again."""
+    copies = Copies(os.environ[POSTGRES], worker_id)
+    db.use(copies.template)
     db.migrate()
-    return name
+    db.database.close()
+    return copies
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
@@ -105,12 +101,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path, worker_id: str) -> 
         yield url
         db.database.close()
         return
-    template = request.getfixturevalue("postgres_template")
-    admin, name = os.environ[POSTGRES], f"test_{worker_id}"
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    url = admin.replace("/postgres", f"/{name}")
+    url = request.getfixturevalue("postgres_copies").fresh()
     db.use(url)
     yield url
     db.database.close()

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from engine.replay import Row
-from server import wording
+from server import proposals, wording
 from server.log import Played, instant
 from server.models import User
 
@@ -56,7 +56,9 @@ def _vacation(_played: Played, row: Row, name: str, _called: Sequence[str], zone
     if end <= start:
         return f"{name} is not going on vacation after all."
     first, last = wording.when(start, zone), wording.when(end, zone)
-    return f"{name} is on vacation from {first} until {last}; his clock stands still."
+    if start > instant(row.at):
+        return f"{name} will be on vacation from {first} until {last}; the clock of the seat stands still then."
+    return f"{name} is on vacation from {first} until {last}; the clock of the seat stands still."
 
 
 def _outage(_played: Played, row: Row, _name: str, _called: Sequence[str], zone: str) -> str:
@@ -75,8 +77,12 @@ def _pause(_played: Played, row: Row, _name: str, _called: Sequence[str], zone: 
     return f"All agreed to pause the match until {wording.when(instant(row.text), zone)}."
 
 
-def _vote(_played: Played, row: Row, name: str, called: Sequence[str], zone: str) -> str:
-    return f"{name} proposes {proposal(row.text, called, zone)}." if row.text else f"{name} proposes nothing any more."
+def _vote(played: Played, row: Row, name: str, called: Sequence[str], zone: str) -> str:
+    if not row.text:
+        return f"{name} proposes nothing any more."
+    before = proposals.standing(played.rows[: row.seq - 1], instant(row.at))
+    agrees = any(each.topic == row.text and row.seat not in each.seats for each in before)
+    return f"{name} {'agrees' if agrees else 'proposes'} {proposal(row.text, called, zone)}."
 
 
 def _simple(text: str) -> Callable[[Played, Row, str, Sequence[str], str], str]:
@@ -90,8 +96,16 @@ _TOLD: Final[dict[str, Callable[[Played, Row, str, Sequence[str], str], str]]] =
     "timeout": _simple("{name} ran out of time."),
     "undo": _simple("{name} took back move {text}."),
     "offer": _simple("The seat of {name} is free: whoever wants may take it over."),
-    "end": _simple("All agreed to end the match as it stands."),
-    "cancel": _simple("{name} called the match off before the first move."),
+    "end": lambda _played, row, name, _called, _zone: (
+        f"{name} never came back, so the match ended as it stands."
+        if row.via == "clock"
+        else "All agreed to end the match as it stands."
+    ),
+    "cancel": lambda _played, row, name, _called, _zone: (
+        f"{name} never came back, so there was no match."
+        if row.via == "clock"
+        else f"{name} called the match off before the first move."
+    ),
     "resume": _simple("All agreed to go on; the clocks run again."),
     "wait": _simple("The others wait once more for {name}."),
     "nudge": _simple("{name} asks for a move."),

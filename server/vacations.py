@@ -132,8 +132,10 @@ def _text(vacation: Vacation) -> str:
 def _check(user: User, starts_at: datetime, ends_at: datetime, now: datetime) -> None:
     if ends_at <= starts_at:
         raise Refused("bad-input", "A vacation ends after it has begun.")
-    if ends_at - starts_at > LONGEST or starts_at - now > AHEAD:
-        raise Refused("bad-input", f"A vacation is {LONGEST.days} days at most, announced {AHEAD.days} days ahead.")
+    if ends_at - starts_at > LONGEST:
+        raise Refused("bad-input", f"A vacation lasts {LONGEST.days} days at most.")
+    if starts_at - now > AHEAD:
+        raise Refused("bad-input", f"A vacation begins within {AHEAD.days} days.")
     if current(user, now):
         raise Refused("bad-input", "You have announced a vacation already. End it first.")
     for year in {starts_at.year, ends_at.year}:

@@ -5,8 +5,7 @@ A vote is a row of the log; what is decided follows from the rows alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -15,48 +14,14 @@ from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played, instant, stamp
 from server.models import Seat, User
+from server.proposals import standing
 
-# A proposal that not all have agreed to in this time is forgotten.
-LIFETIME: Final = timedelta(days=7)
 LONGEST_PAUSE: Final = timedelta(days=60)
 MOST_PAUSES: Final = 5
 MOST_WAITS: Final = 3
 # Whoever has lost his seat to a bot has so long to come back; only then may the others end the match without him.
 GONE: Final = timedelta(days=3)
-# What ends the life of earlier proposals of the same kind.
-SETTLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "pause": ("pause", "resume"),
-    "resume": ("pause", "resume"),
-    "end": ("end",),
-    "wait": ("wait", "takeover", "move"),
-    "replace": ("wait", "takeover", "move"),
-}
 ABOUT_LATE: Final = ("wait", "replace")
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """Something that somebody wants and others may agree to: `topic` is its text in the log, `seats` who wants it."""
-
-    topic: str
-    seats: tuple[int, ...]
-
-
-def proposals(played: Played, now: datetime) -> list[Proposal]:
-    """Return what is proposed at the moment, oldest first."""
-    found: dict[str, dict[int, None]] = {}
-    for row in played.rows:
-        for topic in list(found):
-            if row.kind in SETTLES[topic.split()[0]]:
-                del found[topic]
-        if row.kind not in {"vote", "takeover"} or row.seat is None:
-            continue
-        # Who takes a seat over does not want what the last one in it wanted.
-        for wanting in found.values():
-            wanting.pop(row.seat, None)
-        if row.kind == "vote" and row.text and instant(row.at) > now - LIFETIME:
-            found.setdefault(row.text, {})[row.seat] = None
-    return [Proposal(topic, tuple(wanting)) for topic, wanting in found.items() if wanting]
 
 
 def vote(match_id: int, by: User, topic: str, via: str, *, now: datetime) -> bool:
@@ -71,11 +36,11 @@ def vote(match_id: int, by: User, topic: str, via: str, *, now: datetime) -> boo
         desk.require_running()
         if topic:
             _check(desk, seat, topic, now)
-        elif not any(seat in proposal.seats for proposal in proposals(desk.played, now)):
+        elif not any(seat in proposal.seats for proposal in standing(desk.played.rows, now)):
             raise Refused("bad-input", "You propose nothing at the moment.")
         if topic:
             desk.require_room(seat)
-        if not any(proposal.topic == topic and seat in proposal.seats for proposal in proposals(desk.played, now)):
+        if not any(proposal.topic == topic and seat in proposal.seats for proposal in standing(desk.played.rows, now)):
             desk.put("vote", seat, topic, via)
         # Said a second time it may be decided: somebody else who had a say may have left.
         if not topic or not _decided(desk, topic, now):
@@ -114,7 +79,7 @@ def waits_left(played: Played, late: int) -> int:
 
 
 def _decided(desk: Desk, topic: str, now: datetime) -> bool:
-    wanting = next(proposal.seats for proposal in proposals(desk.played, now) if proposal.topic == topic)
+    wanting = next(proposal.seats for proposal in standing(desk.played.rows, now) if proposal.topic == topic)
     return carried(topic, wanting, voters(desk.seats, desk.played, topic))
 
 
@@ -152,7 +117,9 @@ def _check_pause(desk: Desk, rest: str, now: datetime) -> None:
         length = until - now
     except (ValueError, TypeError):
         raise Refused("bad-input", "A pause needs the day it ends.") from None
-    if not timedelta(0) < length <= LONGEST_PAUSE or pause_topic(until) != f"pause {rest}":
+    if length <= timedelta(0):
+        raise Refused("bad-input", "A pause ends on a day to come.")
+    if length > LONGEST_PAUSE or pause_topic(until) != f"pause {rest}":
         raise Refused("bad-input", f"A pause ends within {LONGEST_PAUSE.days} days.")
     if desk.played.clocks.rule.limitless:
         raise Refused("bad-input", "There is no clock in this match to stop.")

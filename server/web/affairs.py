@@ -50,7 +50,7 @@ def undo(match_id: int) -> Any:
 @again(show)
 def nudge(match_id: int) -> Any:
     """Have those awaited told once more."""
-    return _done(match_id, play.nudge, "They are told once more.")
+    return _done(match_id, play.nudge, "Who is awaited gets one more mail.")
 
 
 @pages.post("/back")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from server import ahead, columns, events, log, play, seating, votes, wording
+from server import ahead, columns, events, log, play, proposals, seating, votes, wording
 from server.log import Played
 from server.models import Prepared, Seat, User
 
@@ -122,7 +122,7 @@ def _pause(look: Looked, user: User) -> tuple[date, date] | None:
 
 def _wishes(look: Looked) -> tuple[Wish, ...]:
     """Return what is proposed, but for what about who is out of time."""
-    found = votes.proposals(look.played, look.now)
+    found = proposals.standing(look.played.rows, look.now)
     return tuple(_wish(look, wanted.topic, wanted.seats) for wanted in found if _goes(look, wanted.topic))
 
 
@@ -135,7 +135,7 @@ def _goes(look: Looked, topic: str) -> bool:
 
 
 def _late(look: Looked) -> tuple[Late, ...]:
-    wanted = {each.topic: each.seats for each in votes.proposals(look.played, look.now)}
+    wanted = {each.topic: each.seats for each in proposals.standing(look.played.rows, look.now)}
     late = [seat for seat in look.played.position.to_act if columns.undecided(look.played, seat)]
     return tuple(
         Late(

@@ -19,6 +19,7 @@ from server import (
     log,
     play,
     preferences,
+    proposals,
     rematch,
     seating,
     throttle,
@@ -118,7 +119,7 @@ def test_what_was_proposed_last_can_be_withdrawn_in_a_full_log(cottage: House, m
     match = cottage.begun("Ailsa", "Bran")
     say(cottage, match, "end", "Ailsa")
     say(cottage, match, "", "Ailsa")
-    assert votes.proposals(cottage.played(match), cottage.now) == []
+    assert proposals.standing(cottage.played(match).rows, cottage.now) == []
 
 
 def test_vacations_announced_and_called_off_come_to_an_end(house: House) -> None:

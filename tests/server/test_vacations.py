@@ -154,9 +154,11 @@ def test_the_others_read_of_it_in_the_log(cottage: House) -> None:
     played = cottage.played(match)
     told = [events.sentence(played, row, story.names(log.places(match))) for row in played.rows[2:]]
     assert told == [
-        "Ailsa is on vacation from Tue 3 Mar 2026, 09:00 UTC until Sun 8 Mar 2026, 09:00 UTC; his clock stands still.",
+        "Ailsa will be on vacation from Tue 3 Mar 2026, 09:00 UTC until Sun 8 Mar 2026, 09:00 UTC; "
+        "the clock of the seat stands still then.",
         "Ailsa is not going on vacation after all.",
-        "Ailsa is on vacation from Mon 2 Mar 2026, 09:00 UTC until Sat 7 Mar 2026, 09:00 UTC; his clock stands still.",
+        "Ailsa is on vacation from Mon 2 Mar 2026, 09:00 UTC until Sat 7 Mar 2026, 09:00 UTC; "
+        "the clock of the seat stands still.",
         "Ailsa is back from vacation.",
     ]
 

@@ -9,7 +9,7 @@ from clockwork import DAY, HOUR, awaited, kinds, others, reminders, say, sitting
 from house import START, House
 from together import in_parallel, quick_pictures, refused
 
-from server import audit, columns, events, log, play, seating, story, votes
+from server import audit, columns, events, log, play, proposals, seating, story, votes
 from server.models import Match, Outbox, User
 
 VOTE = {"move": DAY, "missing": "vote"}
@@ -156,11 +156,11 @@ def test_one_person_wants_one_thing_at_a_time_and_may_think_again(cottage: House
     say(cottage, match, "end", "Ailsa")
     say(cottage, match, votes.pause_topic(cottage.now + timedelta(days=1)), "Ailsa")
     assert say(cottage, match, "end", "Bran") == [False]
-    assert {each.seats for each in votes.proposals(cottage.played(match), cottage.now)} == {(0,), (1,)}
+    assert {each.seats for each in proposals.standing(cottage.played(match).rows, cottage.now)} == {(0,), (1,)}
     say(cottage, match, "", "Bran")
-    assert [each.seats for each in votes.proposals(cottage.played(match), cottage.now)] == [(0,)]
+    assert [each.seats for each in proposals.standing(cottage.played(match).rows, cottage.now)] == [(0,)]
     assert say(cottage, match, "", "Ailsa") == [False]
-    assert votes.proposals(cottage.played(match), cottage.now) == []
+    assert proposals.standing(cottage.played(match).rows, cottage.now) == []
 
 
 def test_the_same_vote_twice_is_one(house: House) -> None:
@@ -177,7 +177,7 @@ def test_a_proposal_is_forgotten_after_a_week(cottage: House) -> None:
     match = cottage.begun("Ailsa", "Bran", pace=30 * DAY)
     say(cottage, match, "end", "Ailsa")
     cottage.later(days=7)
-    assert votes.proposals(cottage.played(match), cottage.now) == []
+    assert proposals.standing(cottage.played(match).rows, cottage.now) == []
     assert say(cottage, match, "end", "Bran") == [False]
     assert log.get(match.id).status == "running"
 
@@ -277,7 +277,7 @@ def test_who_is_out_of_time_may_still_move_before_the_others_have_decided(house:
     votes.vote(match.id, remaining[0], f"replace {seat}", "web", now=house.now)
     house.move(match)
     assert not columns.undecided(house.played(match), seat)
-    assert votes.proposals(house.played(match), house.now) == []
+    assert proposals.standing(house.played(match).rows, house.now) == []
     with refused("bad-input"):
         votes.vote(match.id, remaining[1], f"replace {seat}", "web", now=house.now)
 
@@ -369,9 +369,24 @@ def test_all_that_is_decided_is_told_in_the_log_for_all_to_read(cottage: House) 
         f"{first} proposes to wait once more for {name}.",
         f"{first} proposes nothing any more.",
         f"{first} proposes to wait once more for {name}.",
-        f"{remaining[1].name} proposes to wait once more for {name}.",
+        f"{remaining[1].name} agrees to wait once more for {name}.",
         f"The others wait once more for {name}.",
     ]
     assert told[9] == "All agreed to pause the match until Wed 1 Apr 2026, 00:00 UTC."
     assert told[13] == "All agreed to go on; the clocks run again."
     assert told[-1] == "All agreed to end the match as it stands."
+
+
+def test_who_wants_what_another_has_proposed_agrees(cottage: House) -> None:
+    match = cottage.begun("Ailsa", "Bran", "Catrin")
+    for name in ("Ailsa", "Bran"):
+        votes.vote(match.id, cottage.people[name], "end", "web", now=cottage.now)
+    cottage.later(days=8)
+    votes.vote(match.id, cottage.people["Catrin"], "end", "web", now=cottage.now)
+    played = cottage.played(match)
+    called = story.names(log.places(match))
+    assert [events.sentence(played, row, called) for row in played.rows if row.kind == "vote"] == [
+        "Ailsa proposes to end the match as it stands.",
+        "Bran agrees to end the match as it stands.",
+        "Catrin proposes to end the match as it stands.",
+    ]

@@ -10,7 +10,7 @@ import pytest
 from house import DAY, House
 from visitor import Visitor, application
 
-from server import ahead, log, seating, timeouts, vacations, votes
+from server import ahead, log, proposals, seating, timeouts, vacations
 from server.models import Match, Prepared, User
 
 
@@ -63,7 +63,7 @@ def test_a_pause_is_proposed_agreed_to_and_shown(cottage: House, ailsa: Visitor,
     assert "Ailsa proposes to pause the match until Tue 10 Mar 2026, 00:00 UTC. Still to agree: Bran." in told
     assert "With you all agree" in told
     assert "Withdraw" in page(ailsa, match)
-    topic = votes.proposals(cottage.played(match), cottage.now)[0].topic
+    topic = proposals.standing(cottage.played(match).rows, cottage.now)[0].topic
     done = bran.post(f"/matches/{match.id}/vote", follow=True, topic=topic)
     assert "That is decided." in words(done.text)
     for visitor in (ailsa, bran):
@@ -168,7 +168,7 @@ def test_those_awaited_are_reminded_once_a_day(cottage: House, ailsa: Visitor, b
     cottage.later(days=1)
     assert "Remind Bran" in page(ailsa, match)
     assert "Remind" not in page(bran, match)
-    assert "They are told once more." in words(ailsa.post(f"/matches/{match.id}/nudge", follow=True).text)
+    assert "Who is awaited gets one more mail." in words(ailsa.post(f"/matches/{match.id}/nudge", follow=True).text)
     assert "Remind" not in page(ailsa, match)
     assert ailsa.post(f"/matches/{match.id}/nudge").status_code == 429
 

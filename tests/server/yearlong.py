@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 from house import House
 
-from server import ahead, bots, columns, db, deadlines, outages, play, preferences, seating, vacations, votes
+from server import ahead, columns, db, deadlines, outages, play, preferences, proposals, seating, vacations, votes
 from server.errors import Refused
 from server.log import Played
 from server.models import EPOCH, Job, Outbox, Seat, User
@@ -223,7 +223,7 @@ class Year:
 
     def meddle(self, match: int, seat: int, person: User, played: Played) -> None:
         """Do something else than moving: propose, agree, ask, give up."""
-        proposed = votes.proposals(played, self.now)
+        proposed = proposals.standing(played.rows, self.now)
         what = self.chance.random()
         if proposed and what < 0.8:
             topic = proposed[0].topic
@@ -317,7 +317,7 @@ class Year:
         outages.give_back(at)
         deadlines.run(lambda: at)
         deadlines.remind(at)
-        bots.run(at)
+        self.house.bots()
         self.done["tick"] += 1
         return at
 

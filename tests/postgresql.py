@@ -100,6 +100,7 @@ class Copies:
             connection.execute(f"DROP DATABASE IF EXISTS {self.names[0]}")
             connection.execute(f"CREATE DATABASE {self.names[0]}")
         self.shape: Any = None
+        self.filled: dict[str, bytes] = {}
         self.uses = 0
 
     def fresh(self) -> str:
@@ -119,9 +120,10 @@ class Copies:
             connection.execute(f"CREATE DATABASE {copy} TEMPLATE {template}")
         with psycopg.connect(self.copy) as connection:
             self.shape = _shape(connection)
+            self.filled = {table: rows for (table,) in connection.execute(TABLES) if (rows := _rows(connection, table))}
 
     def _emptied(self) -> bool:
-        """Empty all tables but the list of migrations; return whether the database is as it was made."""
+        """Empty all tables, put back what migrations have put there; return whether the database is as it was made."""
         with psycopg.connect(self.copy) as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -132,9 +134,15 @@ class Copies:
             # In this role the triggers that keep the log from being changed do not speak.
             connection.execute("SET LOCAL session_replication_role = replica")
             connection.execute(EMPTY)
+            for table, rows in self.filled.items():
+                with connection.cursor().copy(f'COPY "{table}" FROM STDIN') as copy:
+                    copy.write(rows)
         return True
 
 
+TABLES: Final = """
+SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migration'
+"""
 EMPTY: Final = """
 DO $$ DECLARE each text; BEGIN
 FOR each IN SELECT format('DELETE FROM %I', tablename) FROM pg_tables
@@ -158,3 +166,9 @@ SELECT (SELECT array_agg(xmin::text || ' ' || reltuples ORDER BY oid) FROM ours)
 def _shape(connection: psycopg.Connection[Any]) -> Any:
     """Return what shows that a test has changed the schema, or had statistics gathered."""
     return connection.execute(SHAPE).fetchone()
+
+
+def _rows(connection: psycopg.Connection[Any], table: str) -> bytes:
+    """Return all rows of a table as PostgreSQL copies them."""
+    with connection.cursor().copy(f'COPY "{table}" TO STDOUT') as copy:
+        return b"".join(copy)

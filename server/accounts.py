@@ -22,9 +22,15 @@ NAME: Final = re.compile("(?!.*[\u115f\u1160\u3164\uffa0])" + r"[^\W_](?:[\w .'â
 LONGEST_KEY: Final = 80
 # First words of names that the house and its keepers go by, and the words that a mail or the talk takes for a command.
 OURS: Final = re.compile(
-    r"(?:bot|former player|clachan|admin(?:istrator)?|moderator|postmaster|abuse)\b"
-    r"|(?:back|move|say|join|start|leave|rematch|resign|pause|vacation|status|help|stop)\W*$"
+    r"(?:bot|visitor|former player|clachan|admin(?:istrator)?|moderator|postmaster|abuse)\b"
+    r"|(?:back|move|say|join|start|bots|leave|rematch|resign|pause|vacation|status|help|stop)\W*$"
 )
+# What the bots of each strength are called, after the word that only bots' names begin with.
+BOTS: Final = {
+    "easy": ("Bracken", "Clover", "Thistle", "Heather"),
+    "steady": ("Rowan", "Alder", "Hazel", "Birch"),
+    "strong": ("Granite", "Basalt", "Flint", "Slate"),
+}
 EMAIL: Final = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*")
 SHORTEST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 200
@@ -34,44 +40,71 @@ _hasher: Final = argon2.PasswordHasher()
 _DECOY: Final = _hasher.hash(secrets.token_hex(16))
 
 
-def sign_up(name: str, email: str, password: str, *, zone: str, language: str, source: str, now: datetime) -> None:
+def sign_up(
+    name: str,
+    email: str,
+    password: str,
+    *,
+    zone: str,
+    language: str,
+    source: str,
+    now: datetime,
+    visitor: User | None = None,
+) -> None:
     """Make an account and queue the mail that confirms its address.
 
     An address that already has an account is told so by mail, and the page answers the same either way. `source` is the
-    network address, for the throttle. Raises `Refused` (bad-input, throttled).
+    network address, for the throttle. A `visitor` has the name from now on and becomes a person when he confirms; until
+    then he may do this again. Raises `Refused` (bad-input, throttled).
     """
     name, email = clean_name(name), clean_email(email)
     _check_password(password)
     zone, language = clean_zone(zone), clean_language(language)
     throttle.count("sign-up from", source, now)
+    if visitor is not None:
+        throttle.count("keep by", str(visitor.id), now)
+        throttle.count("mail to", f"{email.casefold()} {source}", now)
     hashed = _hasher.hash(password)
+    own = visitor.id if visitor else 0
     taken = Refused("bad-input", f"The name {name} is taken. Choose another one.")
     try:
         with db.transaction():
             # Before the address, or a taken name would show whether an address has an account.
-            if User.select().where(User.name_key == name_key(name)).exists():
+            if User.select().where((User.name_key == name_key(name)) & (User.id != own)).exists():
                 raise taken
-            holder = User.get_or_none(User.email_key == email.casefold())
+            holder = User.get_or_none((User.email_key == email.casefold()) & (User.id != own))
             if holder is not None:
                 outbox.queue("known", now=now, user=holder, key=f"known {holder.id} {now:%Y%m%d%H}")
             # With an address that has an account the name is kept all the same, for as long as a confirmation would
             # take: or trying the name again would tell.
-            user = User.create(
-                name=name,
-                name_key=name_key(name),
-                email=None if holder else email,
-                email_key=None if holder else email.casefold(),
-                password="" if holder else hashed,
-                session_key=secrets.token_hex(16),
-                zone=zone,
-                language=language,
-                created_at=now,
-            )
+            fields = {
+                "name": name,
+                "name_key": name_key(name),
+                "email": None if holder else email,
+                "email_key": None if holder else email.casefold(),
+                "password": "" if holder else hashed,
+                "zone": zone,
+                "language": language,
+            }
+            if visitor is None:
+                user = User.create(session_key=secrets.token_hex(16), created_at=now, **fields)
+            else:
+                user = _named(visitor, fields)
             if holder is None:
-                outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id}")
+                again = f" {secrets.token_hex(4)}" if visitor else ""
+                outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id}{again}")
     except db.Duplicate:
         # Another request for the name or the address was quicker by a moment.
         raise taken from None
+
+
+def _named(visitor: User, fields: dict[str, str | None]) -> User:
+    """Give a visitor what he has chosen, in place of what he chose before. Raises `Refused` (not-yours)."""
+    links.revoke("confirm", visitor)
+    still = (User.id == visitor.id) & User.visitor_until.is_null(False)
+    if not User.update(mail_stopped="", **fields).where(still).execute():
+        raise Refused("not-yours", "You have an account already.")
+    return _read(visitor.id)
 
 
 def sign_up_by_mail(email: str, name: str, now: datetime) -> User:
@@ -118,9 +151,33 @@ def _free_name(name: str, email: str) -> str:
 def confirm(token: str, now: datetime) -> User:
     """Confirm the address that the link went to. Raises `Refused` (link-spent)."""
     with db.transaction():
-        number = links.spend("confirm", token, now).user_id
-        User.update(confirmed_at=now, mail_stopped="").where(User.id == number).execute()
-    return _read(number)
+        # Held before the link is used up: a visitor is being forgotten, or becomes a person, but not both.
+        number = links.find("confirm", token, now).user_id
+        db.locked(User.select().where(User.id == number)).first()
+        user = _read(links.spend("confirm", token, now).user_id)
+        User.update(confirmed_at=now, mail_stopped="").where(User.id == user.id).execute()
+        return _settled(user, now)
+
+
+def require_confirmed(user: User | None) -> None:
+    """Raise `Refused` (unconfirmed) for who has no account, or has not confirmed its address."""
+    if user is not None and user.visitor_until is not None:
+        raise Refused("unconfirmed", "Visitors play against bots. To meet people, make an account first.")
+    if user is None or user.confirmed_at is None:
+        raise Refused("unconfirmed", "Please confirm your mail address first: the letter is in your mailbox.")
+
+
+def _settled(user: User, now: datetime) -> User:
+    """Make a visitor whose address has been confirmed a person like others, and return him as he is now.
+
+    His matches are shown in lists, and mail tells him where he is awaited.
+    """
+    if user.visitor_until is not None:
+        User.update(visitor_until=None).where(User.id == user.id).execute()
+        theirs = Seat.select(Seat.match).where(Seat.owner == user)
+        Match.update(unlisted=False).where(Match.id.in_(theirs)).execute()
+        notify.catch_up(_read(user.id), now)
+    return _read(user.id)
 
 
 def sign_in(who: str, password: str, *, source: str, now: datetime) -> User:
@@ -163,7 +220,7 @@ def reset(token: str, password: str, now: datetime) -> User:
         User.update(password=hashed, session_key=secrets.token_hex(16), confirmed_at=user.confirmed_at or now).where(
             User.id == user.id
         ).execute()
-    return _read(user.id)
+        return _settled(user, now)
 
 
 def change_password(user: User, old: str, new: str, *, source: str, now: datetime) -> User:
@@ -230,6 +287,7 @@ def forget(user: User, now: datetime) -> None:
             password="",
             session_key=secrets.token_hex(16),
             turn_mail=False,
+            visitor_until=None,
             deleted_at=now,
         ).where(User.id == user.id).execute()
 
@@ -237,7 +295,8 @@ def forget(user: User, now: datetime) -> None:
 def sweep(now: datetime) -> None:
     """Forget those who never confirmed their address, so that their names are free again."""
     with db.transaction():
-        late = User.confirmed_at.is_null() & User.deleted_at.is_null() & (User.bot == "")
+        nobody = User.confirmed_at.is_null() & User.deleted_at.is_null() & (User.bot == "")
+        late = nobody & User.visitor_until.is_null()
         User.delete().where(late & (User.created_at < now - links.LIFETIMES["confirm"])).execute()
 
 
@@ -249,16 +308,34 @@ def by_name(name: str) -> User:
     return user
 
 
-def bot(now: datetime) -> User:
-    """Return the user that stands for the house's bot; the caller holds a transaction."""
-    user: User | None = User.get_or_none(User.bot == "easy")
-    if user is None:
-        # The key begins with a sign no person's name can have. Two may ask for the first time at once.
-        User.insert(
-            name="Bot", name_key="*bot", session_key="", bot="easy", created_at=now, turn_mail=False
-        ).on_conflict_ignore().execute()
-        user = User.get(User.bot == "easy")
-    return user
+def stand_in(now: datetime) -> User:
+    """Return the bot that plays on in seats that people have left; the caller holds a transaction."""
+    return _bots(["Bot"], "steady", now)[0]
+
+
+def house_bots(strength: str, count: int, now: datetime) -> list[User]:
+    """Return so many bots of a strength, always the same first; the caller holds a transaction.
+
+    They are made when they are first asked for. Raises `Refused` (bad-input) for a strength that no bot has.
+    """
+    if strength not in BOTS:
+        raise Refused("bad-input", f"Bots are {', '.join(BOTS)}.")
+    stems = BOTS[strength]
+    rounds = [(stems[number % len(stems)], number // len(stems)) for number in range(count)]
+    return _bots([f"Bot {stem} {lap + 1}" if lap else f"Bot {stem}" for stem, lap in rounds], strength, now)
+
+
+def _bots(names: list[str], strength: str, now: datetime) -> list[User]:
+    # The key begins with a sign no person's name can have. Two may ask for the first time at once.
+    keys = [f"*{name_key(name)}" for name in names]
+    found = {user.name_key: user for user in User.select().where(User.name_key.in_(keys))}
+    for name, key in zip(names, keys, strict=True):
+        if key not in found:
+            User.insert(
+                name=name, name_key=key, session_key="", bot=strength, created_at=now, turn_mail=False
+            ).on_conflict_ignore().execute()
+            found[key] = User.get(User.name_key == key)
+    return [found[key] for key in keys]
 
 
 def name_key(name: str) -> str:

@@ -50,7 +50,7 @@ def _faults(played: Played, seats: list[Seat]) -> list[str]:
     return wrong + [
         f"Seat {number} should be held by {who}, but user {seat.user_id} sits there."
         for number, (seat, who) in enumerate(zip(seats, _holders(played, seats), strict=True))
-        if who != ("a bot" if seat.user.bot else f"user {seat.user_id}")
+        if who != ("a bot" if seat.user.bot and seat.user_id != seat.owner_id else f"user {seat.user_id}")
     ]
 
 

@@ -1,45 +1,146 @@
-"""Bots at the table: they see a View, and move through the same door as people."""
+"""Bots at the table: they are handed a sight of views, think while nothing is held, and move through the same door."""
 
 from __future__ import annotations
 
 import logging
-import secrets
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Future
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from queue import SimpleQueue
+from typing import Final
 
-from engine import bots
-from engine.bots import mind
-from server import deadlines, log, play
+from engine.bots import Sight, mind
+from server import deadlines, log, play, thinking
 from server.errors import Refused
-from server.models import Match
+from server.models import Match, Seat, User
+from server.thinking import Thinker
 
 logger = logging.getLogger(__name__)
 
+# Bots that think for long, and how many seconds one round of work may take for them.
+SLOW: Final = frozenset({"strong"})
+SPAN: Final = 10
+# Where bots answer bots several rounds follow each other, unless they take long.
+ROUNDS: Final = 4
 
-def run(now: datetime, limit: int = 50) -> int:
-    """Make one move for each match in which a bot is awaited; return how many were made."""
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a bot thinks about, and the row at which it was asked; nothing is held meanwhile."""
+
+    match: int
+    seat: int
+    user: User
+    strength: str
+    kind: str
+    sight: Sight
+    expected: int
+
+
+def run(thinkers: Thinker, now: Callable[[], datetime], seconds: float = 2, limit: int = 100) -> int:
+    """Have the bots that are awaited move, each thinking at most so many seconds; return how many moves were made.
+
+    In each of up to `ROUNDS` rounds `limit` matches are looked at, and as many slow bots as can think in `SPAN`.
+    """
+    began, made = now(), 0
+    for _ in range(ROUNDS):
+        moved = _round(thinkers, now, seconds, limit)
+        made += moved
+        if not moved or now() - began > timedelta(seconds=SPAN / 2):
+            break
+    return made
+
+
+def _round(thinkers: Thinker, now: Callable[[], datetime], seconds: float, limit: int) -> int:
+    room = thinkers.count * max(1, int(SPAN / seconds))
+    looks = [look for match in _due(now(), limit, room) for look in _looks(match, now())]
+    made, again = _think(thinkers, looks, now, seconds)
+    # The process may have died of one of them: thought about one by one, the others have nothing to do with it.
+    return made + sum(_think(thinkers, [look], now, seconds)[0] for look in again)
+
+
+def _due(now: datetime, limit: int, room: int) -> list[Match]:
+    """Return the matches in which a bot is awaited and that nobody holds; the bots that move at once are first."""
     free = Match.leased_until.is_null() | (Match.leased_until <= now)
     waiting = Match.select().where((Match.bot_acts == True) & (Match.status == "running") & free)  # noqa: E712
-    made = 0
-    for match in list(waiting.order_by(Match.deadline).limit(limit)):
-        try:
-            # A damaged match stays leased for a while, so that it does not keep the others from their turn.
-            made += move(match, now) if deadlines.claim(match, now) else 0
-        except Refused as fault:
-            # Another scheduler was quicker, or the match is damaged; the clock is there for the rest.
-            logger.info("no bot move in match %s: %s", match.id, fault.sentence)
-        except Exception:
-            logger.exception("no bot move in match %s", match.id)
-    return made
+    found = list(waiting.order_by(Match.deadline).limit(limit))
+    slow = [match for match in found if _is_slow(match)]
+    later = {match.id for match in slow}
+    return [match for match in found if match.id not in later] + slow[:room]
 
 
-def move(match: Match, now: datetime) -> int:
-    """Make the moves of the bots awaited in one match; return how many."""
-    played = log.read(match)
-    made = 0
-    for seat in log.places(match):
-        if seat.user.bot and seat.number in played.position.to_act:
-            seen = mind.sight(played.game, played.position, played.rows, seat.number)
-            text = bots.choose(seat.user.bot, played.game, seen, secrets.SystemRandom().random)
-            play.submit(match.id, seat.number, text, played.position.asked[seat.number] or 0, seat.user, "bot", now=now)
-            made += 1
-    return made
+def _is_slow(match: Match) -> bool:
+    seats = log.places(match)
+    return any(_strength(seats, seat) in SLOW for seat in seats if seat.user.bot and seat.number in match.awaited)
+
+
+def _strength(seats: Sequence[Seat], seat: Seat) -> str:
+    """Return how strong the bot in a seat is to play: steadily where no person is left to play against."""
+    strength: str = seat.user.bot
+    return strength if strength not in SLOW or any(not each.user.bot for each in seats) else "steady"
+
+
+def _looks(match: Match, now: datetime) -> list[Look]:
+    """Claim the match for the time of thinking, and return what its bots see."""
+    try:
+        # A damaged match stays leased for a while, so that it does not keep the others from their turn.
+        if not deadlines.claim(match, now):
+            return []
+        played, seats = log.read(log.get(match.id)), log.places(match)
+        return [
+            Look(
+                match=match.id,
+                seat=number,
+                user=seat.user,
+                strength=_strength(seats, seat),
+                kind=played.game.kind,
+                sight=mind.sight(played.game, played.position, played.rows, number),
+                expected=played.position.asked[number] or 0,
+            )
+            for number, seat in enumerate(seats)
+            if seat.user.bot and number in played.position.to_act
+        ]
+    except Refused as fault:
+        logger.info("no bot move in match %s: %s", match.id, fault.sentence)
+    except Exception:
+        logger.exception("no bot move in match %s", match.id)
+    return []
+
+
+def _think(
+    thinkers: Thinker, looks: Sequence[Look], now: Callable[[], datetime], seconds: float
+) -> tuple[int, list[Look]]:
+    """Make the moves as they are thought out; return how many, and the looks whose process died before it had one."""
+    pending: dict[Future[str], Look] = {}
+    # Not `wait`: of a thought that is cancelled it would never hear.
+    done: SimpleQueue[Future[str]] = SimpleQueue()
+    for look in looks:
+        thought = thinkers.submit(thinking.choose, look.strength, look.kind, look.sight, seconds)
+        pending[thought] = look
+        thought.add_done_callback(done.put)
+    made, again = 0, list[Look]()
+    while pending:
+        thought = done.get()
+        look = pending.pop(thought)
+        if thought.cancelled():
+            deadlines.release(look.match)
+        elif isinstance(thought.exception(), BrokenExecutor):
+            again.append(look)
+        else:
+            made += _move(look, thought, now())
+    return made, again
+
+
+def _move(look: Look, thought: Future[str], now: datetime) -> bool:
+    """Make the move that was thought out, unless the match has moved on; return whether it was made."""
+    try:
+        play.submit(look.match, look.seat, thought.result(), look.expected, look.user, "bot", now=now)
+    except Refused as fault:
+        # The match has moved on meanwhile, or is damaged; the clock is there for the rest.
+        logger.info("no bot move in match %s: %s", look.match, fault.sentence)
+        return False
+    except Exception:
+        logger.exception("no bot move in match %s", look.match)
+        return False
+    return True

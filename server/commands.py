@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from server import accounts, lobby, log, play, rematch, seating, story, vacations, votes, wording
+from server import accounts, lobby, log, play, proposals, rematch, seating, story, vacations, votes, wording
 from server.errors import Refused
 from server.models import Match, User
 
@@ -24,6 +24,7 @@ WORDS: Final = {
     "say": Word("say TEXT", "says a line to all at the table"),
     "join": Word("join", "takes a seat at a table that waits for players"),
     "start": Word("start", "starts the match with those who are there; for the host"),
+    "bots": Word("bots steady", "lets bots (easy, steady or strong) take all free seats; for the host"),
     "leave": Word("leave", "gives the seat up before the match has begun"),
     "rematch": Word("rematch", "asks those you have just played with for another match, or agrees to it"),
     "resign": Word("resign", "gives the match up; a bot plays on so that the others can finish"),
@@ -81,6 +82,11 @@ def _start(_rest: str, asked: Asked) -> Told:
     return Told((f"{_title(asked)} has begun.",))
 
 
+def _bots(rest: str, asked: Asked) -> Told:
+    match = lobby.fill(asked.match_id, asked.user, rest.strip(" .!?,").casefold(), asked.now)
+    return Told((f"Bots have taken the free seats of {_title(asked)}. {_waiting_for(log.get(match.id))}",))
+
+
 def _leave(_rest: str, asked: Asked) -> Told:
     match = lobby.leave(asked.match_id, asked.user)
     closed = " With it the table is closed." if match.status == "cancelled" else ""
@@ -104,7 +110,7 @@ def _pause(rest: str, asked: Asked) -> Told:
 
 def _same_day(asked: Asked, until: datetime) -> str:
     """Return the pause that somebody proposes until the same day, in whatever time zone; "" if nobody does."""
-    for proposal in votes.proposals(log.read(log.get(asked.match_id)), asked.now):
+    for proposal in proposals.standing(log.read(log.get(asked.match_id)).rows, asked.now):
         word, _, rest = proposal.topic.partition(" ")
         if word == "pause" and abs(log.instant(rest) - until) < timedelta(hours=26):
             return proposal.topic
@@ -161,6 +167,7 @@ _DOINGS: Final[dict[str, Callable[[str, Asked], Told]]] = {
     "move": _move,
     "join": _join,
     "start": _start,
+    "bots": _bots,
     "leave": _leave,
     "rematch": _rematch,
     "back": _back,

@@ -56,6 +56,12 @@ def claim(match: Match, now: datetime) -> bool:
     return bool(mine == 1)
 
 
+def release(match_id: int) -> None:
+    """Let go of a match with which nothing was done, so that it need not wait for the end of the lease."""
+    with db.transaction():
+        Match.update(leased_until=None).where(Match.id == match_id).execute()
+
+
 def remind(now: datetime, limit: int = 200) -> int:
     """Queue the reminders that are due; return for how many matches."""
     # Whoever is out of time already, after an outage say, is not told that he still has some.

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from engine.replay import Row
-from server import accounts, ahead, columns, db, log, notify
+from server import ahead, columns, companions, db, log, notify
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
@@ -62,9 +62,10 @@ class Desk:
             )
 
     def hand_to_bot(self, seat: int, via: str) -> None:
-        """Put a bot in the seat, with a row that says so."""
+        """Put a bot in the seat, with a row that says so, and a line of talk."""
         self.put("takeover", seat, "bot", via)
-        self._seat(seat, accounts.bot(self.now))
+        gone = seat in self.played.position.resigned
+        self._seat(seat, companions.take_over(self.match, self.seats[seat], self.now, for_good=gone))
 
     def hand_to(self, seat: int, user: User, via: str) -> None:
         """Put a person in the seat, with a row that says so; whoever sat there sees nothing of it any more."""

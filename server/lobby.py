@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from engine import deal, games, timerule
 from engine.base import Game
-from server import accounts, columns, db, links, log, notify, seating, throttle, vacations
+from server import accounts, columns, companions, db, links, log, notify, seating, throttle, vacations
 from server.errors import Refused
 from server.models import Invited, Match, Seat, User
 
@@ -44,21 +44,39 @@ def open_table(host: User, terms: Terms, now: datetime) -> Match:
         _require_confirmed(host)
         if Match.select().where((Match.host == host) & (Match.status == "open")).count() >= MOST_OPEN:
             raise Refused("bad-input", f"You have {MOST_OPEN} open tables already.")
-        match = Match.create(
-            game=game.kind,
-            rules=game.rules,
-            options=dict(terms.options),
-            seats=terms.seats,
-            clock=timerule.plain(_rule(terms)),
-            seating=terms.seating,
-            autostart=terms.autostart,
-            invited_only=terms.invited_only,
-            rated=terms.rated,
-            host=host,
-            created_at=now,
-            secret=secrets.token_bytes(32),
-        )
-        _sit(match, host, "", now)
+        return _create(host, game, terms, now)
+
+
+def against_bots(host: User, terms: Terms, strength: str, now: datetime, *, unlisted: bool = False) -> Match:
+    """Start a match of the host and bots of a strength, inside the caller's transaction; the host needs no account.
+
+    An `unlisted` match is shown in no list. Raises `Refused` (bad-input).
+    """
+    match = _create(host, _check(terms), terms, now, unlisted=unlisted)
+    companions.sit(match, strength, terms.seats - 1, now)
+    # He is there: a letter about his first turn can wait.
+    Seat.update(visited_at=now).where((Seat.match == match) & (Seat.owner == host)).execute()
+    _start(match, now)
+    return match
+
+
+def _create(host: User, game: Game, terms: Terms, now: datetime, *, unlisted: bool = False) -> Match:
+    match: Match = Match.create(
+        game=game.kind,
+        rules=game.rules,
+        options=dict(terms.options),
+        seats=terms.seats,
+        clock=timerule.plain(_rule(terms)),
+        seating=terms.seating,
+        autostart=terms.autostart,
+        invited_only=terms.invited_only,
+        unlisted=unlisted,
+        rated=terms.rated,
+        host=host,
+        created_at=now,
+        secret=secrets.token_bytes(32),
+    )
+    _sit(match, host, "", now)
     return match
 
 
@@ -120,6 +138,26 @@ def start(match_id: int, by: User, now: datetime) -> Match:
         if match.host_id != by.id:
             raise Refused("not-yours", "Only the host starts the match.")
         _start(match, now)
+    return match
+
+
+def fill(match_id: int, by: User, strength: str, now: datetime, count: int | None = None) -> Match:
+    """Let bots of a strength take so many free seats of the host's table, or all.
+
+    The last one starts the match if the table says so. Raises `Refused` (not-yours, not-open, table-full, bad-input).
+    """
+    with db.transaction():
+        match = log.get(match_id, hold=True)
+        _require_seen(match, by)
+        _require_open(match)
+        if match.host_id != by.id:
+            raise Refused("not-yours", "Only the host lets bots take seats.")
+        free = match.seats - len(log.places(match))
+        if not free:
+            raise Refused("table-full", "Every seat at this table is taken.")
+        companions.sit(match, strength, free if count is None else count, now)
+        if match.autostart and len(log.places(match)) == match.seats:
+            _start(match, now)
     return match
 
 
@@ -228,9 +266,7 @@ def _rule(terms: Terms) -> timerule.Rule:
 
 def _require_confirmed(user: User) -> None:
     """Hold the person's row: what he does elsewhere just now, leaving for good say, comes before or after."""
-    held = db.locked(User.select().where(User.id == user.id)).first()
-    if held is None or held.confirmed_at is None:
-        raise Refused("unconfirmed", "Please confirm your mail address first: the letter is in your mailbox.")
+    accounts.require_confirmed(db.locked(User.select().where(User.id == user.id)).first())
 
 
 def _require_seen(match: Match, user: User) -> None:
@@ -276,7 +312,9 @@ def _start(match: Match, now: datetime) -> None:
     for number, seat in enumerate(seats):
         Seat.update(number=number).where(Seat.id == seat.id).execute()
     match.seats = len(seats)
-    Match.update(seats=match.seats).where(Match.id == match.id).execute()
+    # Whoever plays against bots alone is compared with nobody.
+    match.rated = match.rated and sum(not seat.owner.bot for seat in seats) > 1
+    Match.update(seats=match.seats, rated=match.rated).where(Match.id == match.id).execute()
     contributions = [seat.contribution for seat in seats]
     setup = game.deal(deal.stream_for(bytes(match.secret), contributions), match.seats, match.options)
     played = log.open_log(match, setup, now)

@@ -11,6 +11,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from server import (
     accounts,
+    analysis,
     bots,
     clock,
     db,
@@ -23,7 +24,9 @@ from server import (
     play,
     ratings,
     rematch,
+    thinking,
     throttle,
+    visitors,
 )
 from server.inbound import work
 from server.models import Job
@@ -33,6 +36,9 @@ logger = logging.getLogger(__name__)
 
 # A job that has not succeeded for this many ticks is late, and the readiness page says so.
 LATE_TICKS: Final = 20
+# How far the processes that think stand back behind all else: those for a move, and those for what can wait.
+NICE: Final = 5
+NICEST: Final = 19
 
 
 class Scheduler:
@@ -42,18 +48,23 @@ class Scheduler:
         self.settings = settings
         self.channel = outbox.open_channel(settings)
         self.write = letters.writer(settings)
+        self.thinkers: thinking.Thinker = thinking.Thinkers(settings.bots_thinking, NICE)
+        self.idlers: thinking.Thinker = thinking.Thinkers(1, NICEST)
         self.ticker = BackgroundScheduler(timezone="UTC")
         self.jobs: dict[str, Callable[[], Any]] = {
             "deadlines": self._deadlines,
             "reminders": lambda: deadlines.remind(clock.now()),
-            "bots": lambda: bots.run(clock.now()),
+            "bots": lambda: bots.run(self.thinkers, clock.now, settings.bots_seconds),
             "outbox": self._deliver,
             "ratings": lambda: ratings.count_up(clock.now()),
+            "analyses": lambda: analysis.run(self.idlers, clock.now),
             "sweep": lambda: sweep(clock.now()),
         }
 
     def start(self) -> None:
         """Begin ticking in a background thread, each job by itself."""
+        # A job that takes longer than a tick, because somebody thinks, is no fault: the next tick goes on with it.
+        logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)
         for name in self.jobs:
             self.ticker.add_job(
                 self.run,
@@ -67,7 +78,9 @@ class Scheduler:
         self.ticker.start()
 
     def stop(self) -> None:
-        """End the ticking after the work in hand."""
+        """End the ticking after the work in hand; who still waits to think does so after the next start."""
+        self.thinkers.stop()
+        self.idlers.stop()
         self.ticker.shutdown(wait=True)
         if self.channel:
             self.channel.close()
@@ -119,3 +132,4 @@ def sweep(now: datetime) -> None:
     play.sweep(now)
     inbound.sweep(now)
     rematch.sweep(now)
+    visitors.sweep(now)

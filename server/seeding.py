@@ -71,6 +71,8 @@ def _table(plan: dict[str, Any], people: dict[str, User], now: datetime) -> Matc
     at = now - STEP * (60 if plan["moves"] == "all" else moves + 4)
     terms = lobby.Terms(plan["game"], plan["seats"], {"move": plan["pace"]}, {}, "join")
     match = lobby.open_table(people[plan["host"]], terms, at)
+    for strength in plan.get("bots", ()):
+        lobby.fill(match.id, people[plan["host"]], strength, at, 1)
     for guest in plan["guests"]:
         lobby.join(match.id, people[guest], now=at)
     while (match := log.get(match.id)).status == "running":
@@ -81,7 +83,7 @@ def _table(plan: dict[str, Any], people: dict[str, User], now: datetime) -> Matc
         at = min(at + STEP, now)
         by = log.places(match)[seat].user
         text = bots.choose("easy", played.game, mind.sight(played.game, played.position, played.rows, seat), chance)
-        play.submit(match.id, seat, text, played.position.asked[seat] or 0, by, "web", now=at)
+        play.submit(match.id, seat, text, played.position.asked[seat] or 0, by, "bot" if by.bot else "web", now=at)
     return match
 
 

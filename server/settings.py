@@ -32,6 +32,8 @@ class Known(NamedTuple):
 
 
 KNOWN: Final[dict[str, Known]] = {
+    "BOTS_SECONDS": Known("2", "How many seconds a strong bot thinks about a move at most; 1 to 20."),
+    "BOTS_THINKING": Known("1", "How many bots think at the same time, each in a process of low priority; 1 to 64."),
     "DATA": Known("var", "Folder for the database file, the secret key and the local mailbox."),
     "DATABASE": Known("", "postgresql://user:password@host/name, or sqlite:///path; empty is clachan.db in DATA."),
     "DEVELOPMENT": Known("0", "1 on a newcomer's own machine: local mailbox page, demo people, generated secret key."),
@@ -88,6 +90,8 @@ class WayIn:
 class Settings:
     """Everything the environment decides, checked."""
 
+    bots_seconds: int
+    bots_thinking: int
     data: Path
     database: str
     development: bool
@@ -150,6 +154,8 @@ def load(environ: Mapping[str, str]) -> Settings:
     if len(mail_from.rpartition("@")[2]) > LONGEST_DOMAIN:
         raise WrongSetting("MAIL_FROM", f"its domain may have at most {LONGEST_DOMAIN} characters.")
     return Settings(
+        bots_seconds=_number("BOTS_SECONDS", text("BOTS_SECONDS"), 1, 20),
+        bots_thinking=_number("BOTS_THINKING", text("BOTS_THINKING"), 1, 64),
         data=data,
         database=_database(text("DATABASE"), data),
         development=development,

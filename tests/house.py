@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from engine import games
-from server import db, letters, lobby, log, outbox, play, settings
+from server import bots, db, letters, lobby, log, outbox, play, settings
 from server.channels import DeliveryError, Message
 from server.log import Played
 from server.models import Match, Outbox, User
@@ -46,6 +47,24 @@ class Pigeonhole:
         """Nothing to let go of."""
 
 
+class Musing:
+    """A thinker without processes: whatever it is given it does at once."""
+
+    count = 1
+
+    def submit(self, function: Callable[..., Any], *given: Any) -> Future[Any]:
+        """Carry the function out, and return its future."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*given))
+        except Exception as fault:  # noqa: BLE001 - as a process would
+            future.set_exception(fault)
+        return future
+
+    def stop(self) -> None:
+        """Nothing to let go of."""
+
+
 class House:
     """Services around four people. `now` is the house's clock."""
 
@@ -53,6 +72,7 @@ class House:
         self.settings = chosen
         self.now = START
         self.post = Pigeonhole()
+        self.thinkers = Musing()
         self.people = {name: self.person(name) for name in PEOPLE}
 
     def person(self, name: str, **fields: object) -> User:
@@ -116,6 +136,10 @@ class House:
         by = log.places(match)[seat].user
         text = text or played.view(seat).moves[0]
         return play.submit(match.id, seat, text, played.position.asked[seat], by, via, now=self.now, key=key)
+
+    def bots(self) -> int:
+        """Have the bots that are awaited move; return how many moves they made."""
+        return bots.run(self.thinkers, lambda: self.now)
 
     def finish(self, match: Match, texts: Sequence[str] = ()) -> Match:
         """Play to the end: the given moves, then first legal ones."""

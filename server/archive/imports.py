@@ -114,7 +114,7 @@ def _match(found: Mapping[str, Any], position: Position, now: datetime) -> Match
     )
     contributions = fairness.get("contributions", [])
     for number, owner in enumerate(people):
-        user: User = accounts.bot(now) if number in position.taken_over else owner
+        user: User = accounts.stand_in(now) if number in position.taken_over else owner
         part = "".join(contributions[number : number + 1])[:LONGEST_CONTRIBUTION]
         Seat.create(match=match, number=number, user=user, owner=owner, contribution=part, joined_at=now)
     return match

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from engine.bots import STRENGTHS
 from server.commands import BETWEEN, WORDS
 from server.errors import Refused
 
@@ -19,6 +20,8 @@ GRAVE: Final = frozenset({"resign", "leave", "stop", "start", "join"})
 # Words that take a rest of the line, and those that take days.
 OPEN: Final = frozenset({"move", "say"})
 DATED: Final = frozenset({"pause", "vacation"})
+# A word of which one of a few must follow; without it the line is prose.
+NAMED: Final = {"bots": STRENGTHS}
 # A name or a word of thanks below such a word is no longer than this.
 POLITE: Final = 40
 MOST_SAID: Final = 10
@@ -112,6 +115,8 @@ def _word(line: str) -> tuple[str, str]:
     word, rest = first.rstrip(CLOSING + ":").casefold(), rest.strip()
     if word in OPEN and not rest:
         return "", ""
+    if word in NAMED:
+        return (word, rest) if rest.strip(CLOSING).casefold() in NAMED[word] else ("", "")
     if word not in WORDS or (rest.strip(CLOSING) and word not in OPEN | DATED):
         return "", ""
     if word in DATED and not all(part in BETWEEN or part[0].isdigit() for part in rest.casefold().split()):

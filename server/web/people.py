@@ -8,7 +8,7 @@ from typing import Any
 import flask
 
 from engine import games
-from server import archive, clock, curve, home, people, ratings, wording
+from server import archive, clock, companions, curve, home, people, ratings, wording
 from server.archive import guests
 from server.errors import Refused
 from server.models import User
@@ -28,6 +28,7 @@ def show(name: str) -> str:
         "people/show.html",
         **_told(user, reader) if not (user.bot or user.deleted_at) else {"profile": None},
         person=user,
+        thinks=companions.ABOUT[user.bot].thinks if user.bot else "",
         starred=user.name.endswith(guests.STAR),
         everybody=asked.get("opponents") == "all",
         rows=[(match, seats[match.id]) for match in page.matches],

@@ -12,7 +12,7 @@ from engine import games
 from engine.timerule import DAY, HOUR, length
 from server import accounts, clock, lobby
 from server.errors import Refused
-from server.web.account import me, viewer
+from server.web.account import account_required, me, viewer
 from server.web.guard import again, field, filled, number
 from server.web.match import show
 from server.web.present import free_cards, table_cards, table_page
@@ -42,7 +42,7 @@ HIDDEN = ("move", "bank", "increment", "cap", "zone", "vacations", "missing", "m
 
 
 @pages.get("/tables/new")
-@flask_login.login_required
+@account_required
 def new() -> str:
     """Show the form that opens a table."""
     usual = {
@@ -71,7 +71,7 @@ def new() -> str:
 
 
 @pages.post("/tables/new")
-@flask_login.login_required
+@account_required
 @again(new)
 def new_post() -> Any:
     """Open a table."""
@@ -147,6 +147,18 @@ def leave(match_id: int) -> Any:
 def start(match_id: int) -> Any:
     """Start with whoever sits there."""
     lobby.start(match_id, me(), clock.now())
+    return _back(match_id)
+
+
+@pages.post("/matches/<int:match_id>/bots")
+@flask_login.login_required
+@again(show)
+def fill(match_id: int) -> Any:
+    """Let bots take one free seat, or all."""
+    count = 1 if field("count") == "one" else None
+    match = lobby.fill(match_id, me(), field("strength"), clock.now(), count)
+    if match.status == "open":
+        flask.flash("A bot has taken a seat." if count else "Bots have taken the free seats.")
     return _back(match_id)
 
 

@@ -13,7 +13,7 @@ from house import House
 
 from engine import games
 from engine.base import IllegalMove, InvalidMove, Outcome, Phrase, Tally, View, Who
-from server import bots, db, deadlines, log, outages, votes
+from server import db, deadlines, log, outages, votes
 from server.models import Job, Match, Outbox, User
 
 HOUR, DAY = 3600, 86400
@@ -25,7 +25,7 @@ def tick(house: House) -> int:
     outages.give_back(house.now)
     moved = deadlines.run(lambda: house.now)
     deadlines.remind(house.now)
-    bots.run(house.now)
+    house.bots()
     return moved
 
 
@@ -119,6 +119,7 @@ class Rounds:
     kind, title, rules, example = "rounds", "Rounds", 1, "go"
     seat_counts = range(2, 5)
     options = ()
+    mind = None
 
     def deal(self, stream: Any, seats: int, options: Mapping[str, str]) -> Any:
         return {"left": 9, "bound": []}

@@ -146,6 +146,35 @@ class View:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a newcomer is told at one moment of his first match: about sixty words, with `places` of the board to mark.
+
+    `key` is its name, once in a match.
+    """
+
+    key: str
+    title: Phrase
+    text: tuple[Phrase, ...]
+    places: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A picture for the rules: a view with marks, and the part of its drawing to show.
+
+    `key` is its name in addresses: lower-case letters, digits and hyphens. `box` holds left, top, width and height in
+    the units of the drawing, None for the whole. `caption` says what it shows, `alt` what is seen.
+    """
+
+    key: str
+    view: View
+    marks: tuple[str, ...]
+    box: tuple[float, float, float, float] | None
+    caption: Phrase
+    alt: Phrase
+
+
 class Stream(Protocol):
     """Where a deal takes its chance from; `engine.deal.Stream` specifies the one the server uses."""
 
@@ -290,4 +319,16 @@ class Game(Protocol):
         A `layer` is a document of the same size: the ground is the same for every view of a match, and with the
         pieces laid over it gives the whole.
         """
+        ...
+
+    def lesson(self, views: Sequence[View]) -> Lesson | None:
+        """Return what a newcomer is to be told now, None if nothing is new to him or the game has no guide.
+
+        `views` are the viewer's own: one for each of his turns so far, and the one of now. A lesson is told at the
+        first of them to which it applies, and never at a later one.
+        """
+        ...
+
+    def examples(self) -> tuple[Example, ...]:
+        """Return the pictures that the rules of the game are explained by; () if there are none."""
         ...

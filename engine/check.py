@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -18,7 +19,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from engine import games, record, replay
-from engine.base import Game, InvalidSetup, MoveError, State
+from engine.base import Game, InvalidSetup, MoveError, State, View
 from engine.deal import Stream, stream_for
 from engine.replay import Position, Row
 from engine.selfplay import NAMES
@@ -29,6 +30,9 @@ THOROUGH = 8
 """One position in so many is looked at in every way; the others only in the quick ways."""
 WIDTH = 76
 JUNK: tuple[Any, ...] = (None, 0, "", [], {}, {"junk": 0}, [[]])
+LESSON = 80
+"""A lesson has at most so many words."""
+KEY = re.compile(r"[a-z0-9-]+")
 FORBIDDEN = ("style", "script", "image", "a", "foreignObject")
 
 
@@ -49,6 +53,9 @@ def match(game: Game, seed: int, number: int) -> dict[str, Any]:
     for junk in JUNK:
         _hold(_refused(game, junk, seats), f"begin takes {junk!r} for a setup")
     rows: list[Row] = []
+    beginner = number % seats
+    views: list[View] = []
+    told: set[str] = set()
 
     def so_far(outcome: Any = None) -> dict[str, Any]:
         return record.build(
@@ -74,10 +81,15 @@ def match(game: Game, seed: int, number: int) -> dict[str, Any]:
             secret_move = game.public_text(position.state, seat, move, None) != text
             if chance.below(THOROUGH) == 0 or not rows or secret_move:
                 _look(game, position, move, seat, chance)
+            if seat == beginner and number % THOROUGH == 0:
+                views.append(game.view(position.state, seat, None))
+                _teach(game, views, told)
             row = Row(position.seq + 1, seat, replay.MOVE, text)
             rows.append(row)
             position = replay.advance(position, row)
         _ended(game, position)
+        if views:
+            _teach(game, [*views, game.view(position.state, beginner, position.outcome)], told)
         whole = so_far(position.outcome)
         again = record.check(record.load(record.dump(whole))).state
         _hold(again == position.state, "the record leads to another position")
@@ -141,8 +153,13 @@ def _show(game: Game, state: State, viewer: int | None, position: Position) -> N
         _hold(len(line) <= WIDTH, f"a line of the text is wider than {WIDTH} columns: {line!r}")
         _hold(not line.startswith((">", "From ")), f"a mail would change this line of the text: {line!r}")
         _hold(all(not _is_move(game, state, line, seat) for seat in position.to_act), f"{line!r} is read as a move")
-    drawings = [game.picture(view), game.picture(view, (), "ground"), game.picture(view, (), "pieces")]
-    for element in (one for drawing in drawings for one in ElementTree.fromstring(drawing).iter()):  # noqa: S314 - ours
+    for drawing in (game.picture(view), game.picture(view, (), "ground"), game.picture(view, (), "pieces")):
+        _sound(drawing)
+
+
+def _sound(drawing: str) -> None:
+    """Check that a drawing is a document of its own: no script, no style, nothing from outside."""
+    for element in ElementTree.fromstring(drawing).iter():  # noqa: S314 - ours
         _hold(element.tag.rpartition("}")[2] not in FORBIDDEN, f"the picture has a {element.tag}")
         for name, value in element.attrib.items():
             inner = not name.endswith("href") or value.startswith("#")
@@ -171,6 +188,30 @@ def _hide(game: Game, state: State, viewer: int | None, move: Any, seat: int, ch
             _hold(marks[0] == marks[1], f"the touched places of {said!r} tell a secret")
             after = [game.view(world.apply(seat, made), viewer, None) for world, made in ((state, move), (other, twin))]
             _hold(after[0] == after[1], f"the view of {viewer} after {said!r} tells a secret")
+
+
+def _teach(game: Game, views: Sequence[View], told: set[str]) -> None:
+    """Check what a newcomer is told at the last of his views: a few words, and none of those `told`."""
+    lesson = game.lesson(views)
+    if lesson is None:
+        return
+    words = " ".join(phrase.read(NAMES) for phrase in lesson.text).split()
+    _hold(bool(lesson.title.read(NAMES)) and 0 < len(words) <= LESSON, f"the lesson {lesson.key} is empty or too long")
+    game.picture(views[-1], lesson.places)
+    _hold(lesson.key not in told, f"the lesson {lesson.key} is told twice")
+    told.add(lesson.key)
+
+
+def _illustrate(game: Game) -> None:
+    """Check the pictures of the rules."""
+    examples = game.examples()
+    keys = [example.key for example in examples]
+    _hold(len(set(keys)) == len(keys), "two examples have the same key")
+    for example in examples:
+        _hold(KEY.fullmatch(example.key) is not None, f"{example.key!r} cannot stand in an address")
+        _hold(example.box is None or min(example.box[2:]) > 0, f"the box of {example.key} is empty")
+        _hold(bool(example.caption.read(NAMES) and example.alt.read(NAMES)), f"{example.key} lacks words")
+        _sound(game.picture(example.view, example.marks))
 
 
 def _ended(game: Game, position: Position) -> None:
@@ -208,13 +249,20 @@ def _hold(law: bool, broken: str) -> None:
 
 
 def matches(game: Game, count: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the records of so many matches. Raises `Broken`, its message with the number of the match."""
+    """Yield the records of so many matches, then look at the pictures of the rules.
+
+    Raises `Broken`, its message with the number of the match.
+    """
     for number in range(count):
         try:
             yield match(game, seed, number)
         except Broken as broken:
             broken.args = (f"match {number}: {broken}",)
             raise
+    try:
+        _illustrate(game)
+    except Exception as error:
+        raise error if isinstance(error, Broken) else Broken(f"examples: {type(error).__name__}: {error}") from error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

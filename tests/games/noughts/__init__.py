@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.base import (
+    Example,
     Figure,
     IllegalMove,
     InvalidMove,
     InvalidSetup,
     Layer,
+    Lesson,
     Names,
     Option,
     Outcome,
@@ -131,6 +133,12 @@ class Noughts:
         grid = '<path d="M20 0v60M40 0v60M0 20h60M0 40h60" stroke="#000"/>'
         drawn = {"whole": grid + signs, "ground": grid, "pieces": signs}[layer]
         return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 60" width="60" height="60">{drawn}</svg>'
+
+    def lesson(self, views: Sequence[View]) -> Lesson | None:
+        return None
+
+    def examples(self) -> tuple[Example, ...]:
+        return ()
 
 
 GAME = Noughts()

@@ -1,0 +1,402 @@
+"""What a newcomer is told in his first match of Clans, each thing when it first comes up on the board.
+
+Everything here is read off the viewer's own views; what a move founds is asked of the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from engine.base import Lesson, Phrase, Plain, View, Who, listed
+from engine.games.clans.board import CLANS, EPOCHS, NEIGHBOURS, TERRAIN, TERRITORIES
+from engine.games.clans.outlook import arising, chances, ends, gain, known, pair, pile_of, use
+from engine.games.clans.rules import SEVEN, SIZE, Founding, Village, settle
+from engine.lessons import Teller, told
+
+NUMERALS = ("I", "II", "III", "IV", "V")
+LATE = 3
+"""How many chips are left when the end is near."""
+
+
+def lesson(views: Sequence[View]) -> Lesson | None:
+    """Return what is to be told at the last of the views."""
+    return told(views, TELLERS)
+
+
+def _clan(view: View, number: int) -> Lesson | None:
+    """Tell which clan is the viewer's, and how a move is made, by one that brings that clan into company."""
+    if view.outcome:
+        return None
+    own = view.table["own_clan"]
+    text = _into_company(view)
+    source, target = ends(text)
+    return Lesson(
+        "clan",
+        Phrase("Your clan is {own}", {"own": own}),
+        (
+            Phrase(
+                "Whatever {own} scores is yours. Nobody else knows it before the end, and huts belong to nobody: all"
+                " players move all huts.",
+                {"own": own},
+            ),
+            Phrase(
+                "A move takes all huts of one territory to a neighbour where huts stand. {text}, for instance, leads"
+                " {own} from {source} into company on {target}. Try it: nothing counts before you confirm it.",
+                {"text": text, "own": own, "source": source, "target": target},
+            ),
+        ),
+        (source, target),
+    )
+
+
+def _walking(view: View, number: int) -> Lesson | None:
+    if number < 1 or view.outcome:
+        return None
+    return Lesson(
+        "walking",
+        Phrase("Huts walk together"),
+        (
+            Phrase(
+                "All huts of a territory go, whatever their clans, over a border or a river, never across a lake."
+                " They go only where huts stand, so empty land stays empty and the groups grow."
+            ),
+            Phrase(
+                "Company is good for {own}: every clan in a village scores all that the village is worth, with one hut"
+                " or many.",
+                {"own": view.table["own_clan"]},
+            ),
+        ),
+    )
+
+
+def _village(view: View, number: int) -> Lesson | None:
+    """Tell of the move that founds villages and is best for the viewer's clan."""
+    found = [] if view.outcome else list(chances(view))
+    if not found:
+        return None
+    own = view.table["own_clan"]
+    best = max(found, key=lambda chance: use(chance, own))
+    founding = max(best.made, key=lambda made: gain(made.village, own))
+    place = TERRITORIES[founding.village.territory]
+    said, worth = _value(founding)
+    facts = {"move": pair(best.text), "place": place, "own": own, **worth}
+    others = list(dict.fromkeys(pair(chance.text) for chance in found if pair(chance.text) != facts["move"]))
+    sentences = [
+        Phrase(f"Play {{move}}, and around {{place}} all land is empty: it becomes a village. {said}", facts),
+        Phrase(_for_whom(founding.village, own), facts),
+    ]
+    if others:
+        sentences.append(Phrase("{others} would found one as well.", {"others": " or ".join(others[:2])}))
+    places = tuple(dict.fromkeys((*ends(best.text), place)))
+    return Lesson("village", Phrase("A village can be founded now"), tuple(sentences), places)
+
+
+def _order(view: View, number: int) -> Lesson | None:
+    """Tell of the order when one legal move founds several villages."""
+    found = {} if view.outcome else arising(known(view), view.moves)
+    several = {source: born for source, born in found.items() if len(born) > 1}
+    if not several:
+        return None
+    text = next(pair(text) for text in view.moves if ends(text)[0] in several)
+    names = tuple(TERRITORIES[territory] for territory in several[ends(text)[0]])
+    return Lesson(
+        "order",
+        Phrase("Several villages by one move"),
+        (
+            Phrase(
+                "{text} would leave {names} alone at once. Whoever moves so founds them all and says in which"
+                " order. Each takes the next chip, and if the epoch changes in between, so does what the later one"
+                " is worth.",
+                {"text": text, "names": listed(names)},
+            ),
+            Phrase("You are asked for the order when you make such a move."),
+        ),
+        names,
+    )
+
+
+def _strife(view: View, number: int) -> Lesson | None:
+    """Tell of strife when all five clans stand on one territory that is no village yet."""
+    villages = {village["territory"] for village in view.table["villages"]}
+    found = (name for name, huts in view.table["huts"].items() if all(huts) and name not in villages)
+    place = None if view.outcome else next(found, None)
+    if place is None:
+        return None
+    own, option = view.table["own_clan"], view.table["options"]["five_singles"]
+    _, gone = settle(pile_of(view.table["huts"][place]), option)
+    facts = {"place": place, "own": own, "gone": listed(gone), "count": view.table["huts"][place][CLANS.index(own)]}
+    if not gone and sum(view.table["huts"][place]) == len(CLANS):
+        said = "At this table five single huts stay, so all would score here."
+    elif not gone:
+        said = "None stands single on {place} now, so nobody would have to go."
+    elif len(gone) == len(CLANS):
+        said = "As it stands that is all five: nobody would remain, and nobody would score."
+    elif own in gone:
+        said = "As it stands that is {gone}: your own clan too, unless more {own} huts come."
+    else:
+        said = "As it stands that is {gone}; {own} has {count} huts there and would stay."
+    return Lesson(
+        "strife",
+        Phrase("All five clans on {place}", facts),
+        (
+            Phrase(
+                "Five clans in one village are one too many. If {place} becomes a village with all of them, each clan"
+                " that has exactly one hut there is driven out before anybody scores.",
+                facts,
+            ),
+            Phrase(said, facts),
+        ),
+        (place,),
+    )
+
+
+def _seven(view: View, number: int) -> Lesson | None:
+    """Tell of large groups when one of seven huts or more stands beside a neighbour with huts."""
+    if view.outcome or max(map(sum, view.table["huts"].values())) < SEVEN >> SIZE:
+        return None
+    state = known(view)
+    place = next(
+        (
+            source
+            for source, pile in enumerate(state.huts)
+            if pile >= SEVEN and any(state.huts[near] for near in NEIGHBOURS[source])
+        ),
+        None,
+    )
+    if place is None:
+        return None
+    size = state.huts[place] >> SIZE
+    ways = [TERRITORIES[near] for near in NEIGHBOURS[place] if state.huts[near] >> SIZE >= size]
+    facts: dict[str, int | str] = {"place": TERRITORIES[place], "size": size, "ways": " or ".join(ways)}
+    now = "{place} may walk to {ways} only." if ways else "So {place} stays where it is."
+    return Lesson(
+        "seven",
+        Phrase("Seven huts sit still"),
+        (
+            Phrase(
+                "{place} holds {size} huts. A group of seven or more moves only onto a neighbour with at least as many."
+                f" {now} Smaller groups may still walk in and join it.",
+                facts,
+            ),
+            Phrase("What is large holds its ground; what is small must come to it."),
+        ),
+        (TERRITORIES[place],),
+    )
+
+
+def _chip(view: View, number: int) -> Lesson | None:
+    """Tell of the first chip of the viewer."""
+    mine = [village for village in view.table["villages"] if village["founder"] == view.viewer]
+    if view.outcome or not mine:
+        return None
+    place, value = mine[0]["territory"], mine[0]["value"]
+    return Lesson(
+        "chip",
+        Phrase("Your first chip"),
+        (
+            Phrase(
+                "You founded {place}, so its chip is yours: 1 point, whatever the village is worth and for whom."
+                f" {_scored(mine[0])}",
+                {"place": place, "value": value, "clans": listed(mine[0]["clans"])},
+            ),
+            Phrase(
+                "Clans score much, chips little; but of two players whose clans score alike, the one with more chips"
+                " wins."
+            ),
+        ),
+        (place,),
+    )
+
+
+def _first_village(view: View, number: int) -> Lesson | None:
+    """Tell of the first village of the match if another player founded it."""
+    village = next(iter(view.table["villages"]), None)
+    if view.outcome or village is None or village["founder"] == view.viewer:
+        return None
+    return Lesson(
+        "first-village",
+        Phrase("The first village"),
+        (
+            Phrase(
+                "{who} founded {place}: the land around it is empty. Nobody gets in or out of it any more."
+                f" {_scored(village)}",
+                {
+                    "who": Who(village["founder"]),
+                    "place": village["territory"],
+                    "value": village["value"],
+                    "clans": listed(village["clans"]),
+                },
+            ),
+            Phrase(
+                "{who} also took the chip, 1 point. Who founds need not profit most.", {"who": Who(village["founder"])}
+            ),
+        ),
+        (village["territory"],),
+    )
+
+
+def _epoch(epoch: int, view: View, number: int) -> Lesson | None:
+    """Tell what the epoch of that index makes of the terrains, once it has begun."""
+    if view.outcome or view.table["epoch"] != epoch + 1 or number < 2:
+        return None
+    chips, favourable, hostile, bonus = EPOCHS[epoch]
+    facts: dict[str, int | str] = {
+        "numeral": NUMERALS[epoch],
+        "chips": chips,
+        "good": favourable[0],
+        "bad": listed(hostile),
+        "bonus": bonus,
+        "left": chips - view.table["epochs"][epoch]["done"],
+    }
+    if len(favourable) > 1:
+        said = (
+            "Every terrain adds {bonus} points now, and none is hostile. One village only is founded in it: the last."
+        )
+    elif epoch == 0:
+        said = (
+            "A village is worth 1 point for each hut. Terrain changes that: in this epoch {good} adds {bonus}, and on"
+            " {bad} a village is worth nothing. After {chips} villages the next epoch begins, with other terrain."
+        )
+    else:
+        said = (
+            "Now a village on {good} is worth {bonus} points more than its huts, and one on {bad} nothing. Other"
+            " terrain counts its huts alone. Villages that stand already keep what they were worth."
+        )
+    ahead = Phrase("Chips left in epoch {numeral}: {left}. The track beside the board shows what comes next.", facts)
+    return Lesson(
+        f"epoch-{epoch + 1}",
+        Phrase("The first epoch" if epoch == 0 else "Epoch {numeral} has begun", facts),
+        (Phrase(said, facts), ahead) if len(favourable) == 1 else (Phrase(said, facts),),
+    )
+
+
+def _hiding(view: View, number: int) -> Lesson | None:
+    """Tell how not to show which clan is one's own, once points are there to be compared."""
+    if view.outcome or number < 4 or not view.table["villages"]:
+        return None
+    points, own = view.table["clan_points"], view.table["own_clan"]
+    best = max(points, key=lambda clan: (points[clan], clan == own))
+    facts = {"own": own, "points": points[own], "best": best, "most": points[best]}
+    lead = "yours leads with {points}" if best == own else "{best} leads with {most}, yours has {points}"
+    return Lesson(
+        "hiding",
+        Phrase("Who are you for?"),
+        (
+            Phrase(
+                f"The points of the clans are open to all: {lead}. What nobody must see is that you care for {{own}}."
+                " If every move of yours helps it, the others will leave it alone on hostile land.",
+                facts,
+            ),
+            Phrase("So help another clan now and then, best where {own} gains as well.", facts),
+        ),
+    )
+
+
+def _late(view: View, number: int) -> Lesson | None:
+    left = view.table["open"]
+    if view.outcome or left > LATE:
+        return None
+    return Lesson(
+        "late",
+        Phrase("The end is near"),
+        (
+            Phrase(
+                "Chips left: {left}. The twelfth village ends the match at once, and so does a board on which"
+                " nobody can move.",
+                {"left": left},
+            ),
+            Phrase(
+                "Huts that are in no village by then score nothing. So ask of every move: does {own} still get into a"
+                " village that counts, and who would be helped more?",
+                {"own": view.table["own_clan"]},
+            ),
+        ),
+    )
+
+
+def _sums(view: View, number: int) -> Lesson | None:
+    """Tell how every score came about, the viewer's first."""
+    if not view.outcome or view.viewer is None:
+        return None
+    table, scores = view.table, view.outcome.scores
+    seats = sorted(range(view.seats), key=lambda seat: seat != view.viewer)
+    sums = [
+        Phrase(
+            "{who} was for {clan}: {points} points of the clan and {chips} for chips make {score}.",
+            {
+                "who": Who(seat),
+                "clan": (clan := table["clans"][seat]),
+                "points": table["clan_points"][clan],
+                "chips": table["chips"][seat],
+                "score": scores[seat],
+            },
+        )
+        for seat in seats
+    ]
+    return Lesson("sums", Phrase("How the points came about"), tuple(sums))
+
+
+def _into_company(view: View) -> str:
+    """Return the first legal move that leads the viewer's clan to another one; the first of all if none does."""
+    own, huts = CLANS.index(view.table["own_clan"]), view.table["huts"]
+    for text in view.moves:
+        source, target = ends(text)
+        if huts[source][own] and not huts[target][own]:
+            return pair(text)
+    return pair(view.moves[0])
+
+
+def _value(founding: Founding) -> tuple[str, dict[str, int | str]]:
+    """Return what a village would be worth and why, as the template of a sentence and its facts."""
+    village, pile, gone = founding
+    terrain = TERRAIN[village.territory]
+    _, favourable, hostile, bonus = EPOCHS[village.epoch]
+    facts: dict[str, int | str] = {
+        "terrain": terrain,
+        "gone": listed(gone),
+        "value": village.value,
+        "clans": listed(village.clans),
+        "huts": pile >> SIZE,
+        "bonus": bonus,
+    }
+    if terrain in hostile:
+        return "It is worth nothing, because {terrain} is hostile now.", facts
+    if not pile:
+        return "It is worth nothing, because strife drives everybody out.", facts
+    driven = "Strife drives out {gone}; then it gives" if gone else "It gives"
+    each = " each" if len(village.clans) > 1 else ""
+    more = ", {bonus} for {terrain}" if terrain in favourable else ""
+    return f"{driven} {{value}}{each} to {{clans}}: {{huts}} for the huts{more}.", facts
+
+
+def _for_whom(village: Village, own: str) -> str:
+    if gain(village, own):
+        return "So your clan gains, and you take its chip, a point for you besides."
+    return "Your clan {own} gains nothing by it, but you take its chip, a point for you."
+
+
+def _scored(village: Plain) -> str:
+    if not village["clans"]:
+        return "No clan remained in it, so none scored."
+    if not village["value"]:
+        return "On hostile terrain it was worth nothing to {clans}."
+    return "It gave {value} to {clans}." if len(village["clans"]) == 1 else "It gave {value} each to {clans}."
+
+
+TELLERS: dict[str, Teller] = {
+    "sums": _sums,
+    "clan": _clan,
+    "chip": _chip,
+    "first-village": _first_village,
+    "village": _village,
+    **{f"epoch-{epoch + 1}": partial(_epoch, epoch) for epoch in range(1, len(EPOCHS))},
+    "late": _late,
+    "strife": _strife,
+    "seven": _seven,
+    "order": _order,
+    "walking": _walking,
+    "epoch-1": partial(_epoch, 0),
+    "hiding": _hiding,
+}
+"""The lessons by key, the most pressing first."""

@@ -1,0 +1,359 @@
+"""What a newcomer is told in his first match of Clans and Glory, each thing when it first comes up on the table.
+
+Everything here is read off the viewer's own views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.base import Lesson, Phrase, Plain, View, Who, listed
+from engine.games.glory.cards import CARD, COLOURS, LOWEST, MATCH, NEAR, PLACE, SEPARATE, SPOT, SPOTS, WIDE
+from engine.lessons import Teller, told
+
+LATE = 3
+"""How many turns of his own a player has left when the end is in sight."""
+
+
+def lesson(views: Sequence[View]) -> Lesson | None:
+    """Return what is to be told at the last of the views."""
+    return told(views, TELLERS)
+
+
+def _hand(view: View, number: int) -> Lesson | None:
+    """Tell how a card is laid, by one that fits."""
+    if view.outcome or _none_fits(view):
+        return None
+    card, spot = view.moves[0].split()[:2]
+    near = _matching(view, card, spot)[0]
+    other = view.table["cards"][near]
+    facts: dict[str, int | str] = {
+        "count": len(view.table["hand"]),
+        "card": card,
+        "words": _words(card),
+        "spot": spot,
+        "near": near,
+        "other": _words(other),
+        "where": "opposite" if near[1:] == spot[1:] else "beside",
+        "what": "colour" if card[0] == other[0] else "strength",
+    }
+    return Lesson(
+        "hand",
+        Phrase("Your hand and the row"),
+        (
+            Phrase(
+                "You hold {count} cards, which only you see. On your turn you lay one of them face up on a free spot"
+                " where it fits.",
+                facts,
+            ),
+            Phrase(
+                "{card}, the {words}, fits on {spot} for instance: {where} it, on {near}, lies {other}, of the same"
+                " {what}. Try it: nothing counts before you confirm it.",
+                facts,
+            ),
+        ),
+        (near,),
+    )
+
+
+def _beside(view: View, number: int) -> Lesson | None:
+    if view.outcome or number < 1:
+        return None
+    if view.table["options"]["row"] == SEPARATE:
+        row = "At this table the row ends at each place: N3 and N4 are no neighbours, for a wall parts them."
+    else:
+        row = "The row goes on from place to place: N3 and N4 lie beside each other, though their places differ."
+    return Lesson(
+        "beside",
+        Phrase("Opposite and beside"),
+        (
+            Phrase(
+                "A spot has three neighbours: the one opposite and the two beside it. A card fits if it shares its"
+                " colour or its strength with one of them. One is enough; what else lies there does not matter."
+            ),
+            Phrase(row),
+        ),
+    )
+
+
+def _shields(view: View, number: int) -> Lesson | None:
+    left = 0 if view.outcome else view.table["shields"][view.viewer or 0]
+    if not left or number < 1:
+        return None
+    return Lesson(
+        "shields",
+        Phrase("Your shields"),
+        (
+            Phrase(
+                "After laying a card you may put a shield on the place where it lies. You have {left}, and nobody has"
+                " to.",
+                {"left": left},
+            ),
+            Phrase(
+                "At the end the shield placed first takes all cards of the lowest strength at its place, the second all"
+                " of the next lowest, and so on. Each card is worth its strength."
+            ),
+        ),
+    )
+
+
+def _taking(view: View, number: int) -> Lesson | None:
+    """Tell what the first shield of a place takes, and what the next one would."""
+    table = view.table
+    place = next((name for name, found in table["standings"].items() if found), None)
+    if view.outcome or place is None:
+        return None
+    seat, strength, cards = table["standings"][place][0]
+    free = _strengths(table, place)[len(table["stacks"][place]) :]
+    count = _at(table, place).count(free[0]) if free else 0
+    facts: dict[str, int | str] = {
+        "place": int(place),
+        "who": Who(seat),
+        "cards": cards,
+        "strength": strength,
+        "points": cards * strength,
+        "next": free[0] if free else 0,
+        "count": count,
+        "more": count * free[0] if free else 0,
+    }
+    first = "Your shield came" if seat == view.viewer else "The shield of {who} came"
+    then = "The next shield there would take strength {next}: {count} × {next} = {more}."
+    return Lesson(
+        "taking",
+        Phrase("Who takes what", facts),
+        (
+            Phrase(
+                f"{first} first to place {{place}}, so as it stands it takes all of the lowest strength there:"
+                " {cards} × {strength} = {points}.",
+                facts,
+            ),
+            Phrase(then if free else "Every strength there has its shield; another would get nothing yet.", facts),
+            Phrase("What each shield would take now stands beneath it."),
+        ),
+        (f"place {place}",),
+    )
+
+
+def _late_shield(view: View, number: int) -> Lesson | None:
+    """Tell of a shield that gets nothing."""
+    table = view.table
+    found = (name for name, stack in table["stacks"].items() if len(stack) > len(_strengths(table, name)))
+    place = None if view.outcome else next(found, None)
+    if place is None:
+        return None
+    strengths = _strengths(table, place)
+    seat = table["stacks"][place][len(strengths)]
+    facts: dict[str, int | str] = {"place": int(place), "who": Who(seat), "strengths": listed([*map(str, strengths)])}
+    whose = "one of yours" if seat == view.viewer else "one of {who}"
+    return Lesson(
+        "late-shield",
+        Phrase("Too late at place {place}", facts),
+        (
+            Phrase(
+                f"At place {{place}} the face-up cards have strength {{strengths}}. More shields lie there than there"
+                f" are strengths, so {whose} gets nothing as it stands.",
+                facts,
+            ),
+            Phrase("A card of another strength laid there would still feed it."),
+        ),
+        (f"place {place}",),
+    )
+
+
+def _shifting(view: View, number: int) -> Lesson | None:
+    """Tell how a card of a new, lower strength would change what a shield of the viewer takes."""
+    table = view.table
+    for place, found in () if view.outcome else table["standings"].items():
+        present = _strengths(table, place)
+        for seat, strength, cards in found:
+            missing = [lower for lower in range(LOWEST, strength) if lower not in present]
+            if seat == view.viewer and missing and _has_room(table, place):
+                facts = {"place": int(place), "strength": strength, "points": strength * cards, "low": missing[-1]}
+                return Lesson(
+                    "shifting",
+                    Phrase("What may still change"),
+                    (
+                        Phrase(
+                            "Your shield on place {place} takes strength {strength} now, {points} in all. Another"
+                            " {strength} would feed it.",
+                            facts,
+                        ),
+                        Phrase(
+                            "But a card of strength {low} would push it down to something lower, for the shields take"
+                            " from the bottom up. A place is safe only when it is full.",
+                            facts,
+                        ),
+                    ),
+                    (f"place {place}",),
+                )
+    return None
+
+
+def _keeping(view: View, number: int) -> Lesson | None:
+    left = 0 if view.outcome else view.table["shields"][view.viewer or 0]
+    if not left or number < 3:
+        return None
+    return Lesson(
+        "keeping",
+        Phrase("When to put a shield"),
+        (
+            Phrase(
+                "The first shield of a place gets the lowest cards, a later one higher cards or none at all. Early is"
+                " safe, late is rich."
+            ),
+            Phrase(
+                "Shields left: {left}; turns left to you: {turns}. Shields kept until after the end count nothing, and"
+                " you put at most one a turn.",
+                {"left": left, "turns": _own_turns(view)},
+            ),
+        ),
+    )
+
+
+def _down(view: View, number: int) -> Lesson | None:
+    if view.outcome or not _none_fits(view):
+        return None
+    return Lesson(
+        "down",
+        Phrase("None of your cards fits"),
+        (
+            Phrase(
+                "So for once you lay a card face down, on any free spot. It matches nothing and scores nothing, and"
+                " nobody else sees which it is before the end."
+            ),
+            Phrase(
+                "Give away a card that you can spare, where it is in the way of others. A shield may follow as usual."
+            ),
+        ),
+    )
+
+
+def _others_down(view: View, number: int) -> Lesson | None:
+    """Tell of the first card that another player laid face down."""
+    found = [(spot, down["seat"]) for spot, down in view.table["down"].items() if down["seat"] != view.viewer]
+    if view.outcome or not found:
+        return None
+    spot, seat = found[0]
+    return Lesson(
+        "others-down",
+        Phrase("A card face down"),
+        (
+            Phrase(
+                "{who} laid a card face down on {spot}: none of the cards in hand fitted anywhere. It matches nothing"
+                " and is worth nothing. Which card it is you see at the end.",
+                {"who": Who(seat), "spot": spot},
+            ),
+        ),
+        (spot,),
+    )
+
+
+def _end_in_sight(view: View, number: int) -> Lesson | None:
+    own = 0 if view.outcome else _own_turns(view)
+    if not 1 < own <= LATE:
+        return None
+    last = view.table["last"]
+    facts: dict[str, int | str] = {"who": Who(last), "turns": view.table["turns"], "own": own}
+    if last == view.viewer:
+        said = "You hold the small hand, and the match ends when you have laid its last card:"
+        rest = "The others keep one card each, which counts nothing."
+    else:
+        said = "{who} holds the small hand, and the match ends when its last card is laid:"
+        rest = "One card stays in your hand then and counts nothing."
+    return Lesson(
+        "end-in-sight",
+        Phrase("The end is in sight"),
+        (
+            Phrase(f"{said} in {{turns}} moves, {{own}} of them yours. {rest}", facts),
+            Phrase("Look for a place where a shield of yours still finds something to take."),
+        ),
+    )
+
+
+def _last_move(view: View, number: int) -> Lesson | None:
+    if view.outcome or _own_turns(view) != 1:
+        return None
+    left = view.table["shields"][view.viewer or 0]
+    if left:
+        said = (
+            "Shields left to you: {left}. They count nothing later, so lay your card where one of them takes something."
+        )
+    else:
+        said = "You have no shield left: lay the card where it feeds one of yours, or spoils one of somebody else."
+    return Lesson("last-move", Phrase("Your last move"), (Phrase(said, {"left": left}),))
+
+
+def _sums(view: View, number: int) -> Lesson | None:
+    """Tell how the viewer's score came about, and what the others have."""
+    if not view.outcome or view.viewer is None:
+        return None
+    found = [
+        f"{cards} × {strength} at place {place}"
+        for place, takings in view.table["standings"].items()
+        for seat, strength, cards in takings
+        if seat == view.viewer
+    ]
+    scores = view.outcome.scores
+    mine: dict[str, int | str] = {"took": listed(found), "score": scores[view.viewer]}
+    others = [
+        Phrase("{who} took {score}.", {"who": Who(seat), "score": score})
+        for seat, score in enumerate(scores)
+        if seat != view.viewer
+    ]
+    said = "Your shields took {took}: {score} in all." if found else "Your shields took nothing: {score} in all."
+    more = Phrase("Every place was scored by itself, from the first shield and the lowest strength upwards.")
+    return Lesson("sums", Phrase("How the points came about"), (Phrase(said, mine), *others, more))
+
+
+TELLERS: dict[str, Teller] = {
+    "sums": _sums,
+    "down": _down,
+    "hand": _hand,
+    "last-move": _last_move,
+    "shields": _shields,
+    "taking": _taking,
+    "others-down": _others_down,
+    "late-shield": _late_shield,
+    "end-in-sight": _end_in_sight,
+    "beside": _beside,
+    "shifting": _shifting,
+    "keeping": _keeping,
+}
+"""The lessons by key, the most pressing first."""
+
+
+def _none_fits(view: View) -> bool:
+    return all(move.split()[2:3] == ["down"] for move in view.moves)
+
+
+def _words(card: str) -> str:
+    return f"{COLOURS[card[0]]} {card[1]}"
+
+
+def _matching(view: View, card: str, spot: str) -> list[str]:
+    """Return the spots around this one whose face-up card shares the card's colour or strength."""
+    cards = view.table["cards"]
+    around = [SPOTS[near] for near in NEAR[view.table["options"]["row"]][SPOT[spot]] if near < len(SPOTS)]
+    return [near for near in around if near in cards and MATCH[CARD[card]] >> CARD[cards[near]] & 1]
+
+
+def _at(table: Plain, place: str) -> list[int]:
+    """Return the strengths of the face-up cards at a place."""
+    return [int(card[1]) for spot, card in table["cards"].items() if PLACE[SPOT[spot]] + 1 == int(place)]
+
+
+def _strengths(table: Plain, place: str) -> list[int]:
+    """Return the different strengths at a place, ascending."""
+    return sorted(set(_at(table, place)))
+
+
+def _has_room(table: Plain, place: str) -> bool:
+    """Tell whether a spot of the place is free."""
+    taken = {*table["cards"], *table["down"]}
+    return sum(PLACE[SPOT[spot]] + 1 == int(place) for spot in taken) < 2 * WIDE
+
+
+def _own_turns(view: View) -> int:
+    """Return how many turns the viewer, who is awaited, has left, this one among them."""
+    turns: int = view.table["turns"]
+    return -(-turns // view.seats)

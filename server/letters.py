@@ -71,6 +71,8 @@ def untrue(mail: Outbox, now: datetime) -> str:
         return "a seat is free again"
     if user is not None and mail.kind == "confirm" and user.confirmed_at:
         return "the address is confirmed already"
+    if user is not None and mail.kind == "confirm" and user.email != mail.address:
+        return "another address was given"
     return ""
 
 

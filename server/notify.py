@@ -20,11 +20,14 @@ NEWS: Final = frozenset({"timeout", "takeover", "resign", "offer", "undo", "vote
 
 
 def started(played: Played, now: datetime) -> None:
-    """Tell everybody that the match has begun; who is to move first is told so in the same mail."""
+    """Tell everybody that the match has begun, but for who is there and sees it.
+
+    Who is to move first is told so in the same mail.
+    """
     seats = places(played.match)
     asked = _ask(played, seats, 0, now)
     for seat in seats:
-        if seat.number not in asked and seat.user.reachable:
+        if seat.number not in asked and seat.user.reachable and not _present(seat, now):
             _queue("start", played.match, seat, now, key=f"start {played.match.id} {seat.user_id}")
 
 
@@ -158,12 +161,11 @@ def _ask(
         if number not in position.to_act or asked is None or asked < since or number in undone:
             continue
         if seat.user.reachable and seat.user.turn_mail:
-            present = seat.visited_at is not None and now - seat.visited_at < PRESENT
             _queue(
                 "turn",
                 played.match,
                 seat,
-                now + PRESENT_DELAY if present else now,
+                now + PRESENT_DELAY if _present(seat, now) else now,
                 key=f"turn {played.match.id} {number} {asked} {seat.user_id}",
                 asked=asked,
                 now=now,
@@ -171,6 +173,10 @@ def _ask(
             )
             told.add(number)
     return told
+
+
+def _present(seat: Seat, now: datetime) -> bool:
+    return seat.visited_at is not None and now - seat.visited_at < PRESENT
 
 
 def _queue(

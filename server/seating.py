@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from server import throttle, vacations
+from server import accounts, throttle, vacations
 from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played
@@ -91,8 +91,7 @@ def take(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> None
     """
     with writing(match_id, now) as desk:
         desk.require_running()
-        if by.confirmed_at is None:
-            raise Refused("unconfirmed", "Please confirm your mail address first: the letter is in your mailbox.")
+        accounts.require_confirmed(by)
         if knows_another(desk.played, by, seat):
             raise Refused("already-seated", "You have played in this match already.")
         if seat not in desk.played.position.offered:

@@ -33,6 +33,7 @@ class Match(Model):
     seating = CharField(8)  # "random" or "join"
     autostart = BooleanField()  # starts by itself when full
     invited_only = BooleanField()
+    unlisted = BooleanField(default=False)  # whether no list shows it: a visitor plays it, see server/visitors.py
     host = ForeignKeyField(User, index=False)
     created_at = InstantField()
     secret = BlobField()  # the server's 32 bytes of the fair deal; shown after the end
@@ -52,18 +53,20 @@ class Match(Model):
     offers = BooleanField(default=False)  # whether anybody may take over one of its seats
     rated = BooleanField(default=False)  # a term of the table, like `options`
     counted = BooleanField(default=False)  # whether what people did in it has been noted, see server/parts.py
+    judged = SmallIntegerField(default=0)  # the version of the judge who is done with it, see server/analysis.py
     imported_at = InstantField(null=True)  # for a match that was not played here but came as a record
 
     class Meta:
         indexes = (
             (("status", "counted", "finished_at", "id"), False),
+            (("status", "judged", "finished_at", "id"), False),
             (("offers", "status"), False),
             (("status", "deadline"), False),
             (("status", "reminder_at"), False),
             (("bot_acts", "deadline"), False),
-            (("status", "finished_at", "id"), False),
-            (("status", "game", "finished_at", "id"), False),
-            (("status", "reason", "finished_at", "id"), False),
+            (("status", "unlisted", "finished_at", "id"), False),
+            (("status", "unlisted", "game", "finished_at", "id"), False),
+            (("status", "unlisted", "reason", "finished_at", "id"), False),
         )
 
     @property
@@ -89,6 +92,7 @@ class Seat(Model):
     joined_at = InstantField()
     seen = IntegerField(default=0)  # the last row the person has seen on a page
     visited_at = InstantField(null=True)
+    guided = BooleanField(default=False)  # whether each step is explained to the person
     score = IntegerField(null=True)
     won = BooleanField(default=False)
 

@@ -17,7 +17,10 @@ from server.models.fields import CharField, InstantField, Model
 
 
 class User(Model):
-    """A person, or a bot (then `bot` names its strength and there is no address)."""
+    """A person, or a bot (then `bot` names its strength and there is no address).
+
+    A visitor plays against bots without a confirmed address; he is forgotten when his time is over.
+    """
 
     id = AutoField()
     name = CharField(40)
@@ -36,6 +39,7 @@ class User(Model):
     keeps_results = BooleanField(default=False)  # whether how a match ended is kept back until he has watched it
     mail_stopped = CharField(200, default="")  # why the address takes no mail, empty while it does
     bot = CharField(16, default="")
+    visitor_until = InstantField(null=True, index=True)  # set for visitors alone
     created_at = InstantField()
     deleted_at = InstantField(null=True)
 

@@ -7,6 +7,7 @@ const { ask, button, byId, countDown, element, facts, keepingFocus, link, list }
 const { mountTable, newKey, page, post, root, say, swap, view } = live;
 
 const PULSE = 15; // seconds between two looks at whether anything has changed
+const PULSE_BOT = 3; // while a bot is awaited, which answers soon
 const PULSE_SLOWEST = 240;
 const PAUSE = 350; // milliseconds until Confirm can be pressed: the second tap of a pair that made the move is no answer
 
@@ -227,6 +228,7 @@ async function made(done) {
     location.assign(here);
     return;
   }
+  rest();
   notice(`Your move ${done.text} is made.`, done.sentences);
   byId("notice").focus({ preventScroll: true });
   say(`Your move ${done.text} is made. ${byId("status").textContent}`);
@@ -291,8 +293,17 @@ function enter() {
 
 const halfMade = () => facts().turn === "yes" && (draft.text || draft.typed || table.busy() || sending);
 
-let wait = PULSE;
+const usual = () => (facts().bot === "yes" ? PULSE_BOT : PULSE);
+
+let wait = usual();
 let timer = 0;
+
+/** Look again after the usual time. */
+function rest() {
+  wait = usual();
+  clearTimeout(timer);
+  timer = setTimeout(pulse, wait * 1000);
+}
 
 /** Look whether anything has changed. A half-made move is never disturbed. */
 async function pulse() {
@@ -315,12 +326,12 @@ async function pulse() {
     } else if (String(beat.talk) !== facts().talk) {
       await refreshTalk();
     }
-    wait = PULSE;
+    rest();
   } catch {
     wait = Math.min(wait * 2, PULSE_SLOWEST);
+    clearTimeout(timer);
+    timer = setTimeout(pulse, wait * 1000);
   }
-  clearTimeout(timer);
-  timer = setTimeout(pulse, wait * 1000);
 }
 
 async function refreshTalk() {

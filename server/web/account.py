@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import timedelta
 from typing import Any
 
 import flask
 import flask_login
 
-from server import accounts, clock, links, lobby, preferences, vacations, wording
+from server import accounts, clock, links, lobby, preferences, vacations, visitors, wording
 from server.models import User
-from server.web.guard import again, day, field, filled, safe_target, source
+from server.web.guard import View, again, day, field, filled, safe_target, source
 
 pages = flask.Blueprint("account", __name__)
 
@@ -44,14 +45,31 @@ def enter(user: User) -> None:
     flask_login.login_user(Person(user))
 
 
+def account_required(view: View) -> View:
+    """Let only people with an account in: a stranger is asked to sign in, a visitor is shown how he gets one."""
+
+    @functools.wraps(view)
+    @flask_login.login_required
+    def guarded(**values: Any) -> Any:
+        if me().visitor_until is not None and flask.request.method == "GET":
+            return flask.redirect(flask.url_for("visit.keep"))
+        accounts.require_confirmed(me())
+        return view(**values)
+
+    return guarded  # type: ignore[return-value]
+
+
 def target() -> str:
     """Return where a person wanted to go who was asked to sign in first, and forget it."""
     return safe_target(flask.session.pop("target", None))
 
 
 @pages.get("/signup")
-def sign_up() -> str:
-    """Show the form."""
+def sign_up() -> Any:
+    """Show the form; a visitor has one of his own."""
+    user = viewer()
+    if user is not None and user.visitor_until is not None and flask.request.method == "GET":
+        return flask.redirect(flask.url_for("visit.keep"))
     given = filled("account.sign_up_post", zone="UTC")
     return flask.render_template("account/signup.html", zones=accounts.zones(), given=given)
 
@@ -88,7 +106,10 @@ def confirm(token: str) -> str:
 @pages.post("/confirm/<token>")
 def confirm_post(token: str) -> Any:
     """Confirm the address. Who holds the link still has to sign in: it may be another than who chose the password."""
-    accounts.confirm(token, clock.now())
+    person, here = accounts.confirm(token, clock.now()), viewer()
+    if here is not None and here.id == person.id:
+        flask.flash("Your address is confirmed, and all that you played is yours. Welcome!")
+        return flask.redirect("/")
     flask.flash("Your address is confirmed. Welcome! Please sign in.")
     return flask.redirect(flask.url_for(".sign_in"))
 
@@ -112,7 +133,10 @@ def sign_in_post() -> Any:
 
 @pages.post("/signout")
 def sign_out() -> Any:
-    """End this session."""
+    """End this session; a visitor can never come back to his."""
+    user = viewer()
+    if user is not None and user.visitor_until is not None:
+        visitors.leave(user, clock.now())
     flask_login.logout_user()
     flask.session.clear()
     return flask.redirect("/")
@@ -163,7 +187,7 @@ def unsubscribe(token: str) -> Any:
 
 
 @pages.get("/settings")
-@flask_login.login_required
+@account_required
 def settings() -> str:
     """Show the person's settings."""
     user, now = me(), clock.now()
@@ -193,7 +217,7 @@ def settings() -> str:
 
 
 @pages.post("/settings")
-@flask_login.login_required
+@account_required
 @again(settings)
 def settings_post() -> Any:
     """Store them."""
@@ -212,7 +236,7 @@ def settings_post() -> Any:
 
 
 @pages.post("/settings/vacation")
-@flask_login.login_required
+@account_required
 @again(settings)
 def vacation_post() -> Any:
     """Announce a vacation, from the morning of one day to the end of another in the person's zone, or end it."""
@@ -229,7 +253,7 @@ def vacation_post() -> Any:
 
 
 @pages.post("/settings/password")
-@flask_login.login_required
+@account_required
 @again(settings)
 def password_post() -> Any:
     """Change the password; other sessions end, this one goes on."""
@@ -247,7 +271,7 @@ def sessions_post() -> Any:
 
 
 @pages.post("/settings/mail")
-@flask_login.login_required
+@account_required
 def mail_post() -> Any:
     """Try an address again that refused mail."""
     accounts.try_mail_again(me(), clock.now())
@@ -256,7 +280,7 @@ def mail_post() -> Any:
 
 
 @pages.post("/settings/delete")
-@flask_login.login_required
+@account_required
 @again(settings)
 def delete_post() -> Any:
     """Delete the account: seats are given up, the name becomes anonymous, matches stay."""

@@ -19,7 +19,22 @@ from server import clock, db, home, log, wording
 from server.errors import Refused
 from server.models import User
 from server.settings import Settings
-from server.web import account, affairs, after, archive, front, guard, health, mailbox, match, people, tables
+from server.web import (
+    account,
+    affairs,
+    after,
+    archive,
+    examples,
+    front,
+    guard,
+    guide,
+    health,
+    mailbox,
+    match,
+    people,
+    tables,
+    visit,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +73,7 @@ def build(settings: Settings) -> flask.Flask:
     _errors(app)
     _words(app)
     _versions(app)
-    for module in (front, account, tables, match, affairs, after, archive, people, health):
+    for module in (front, account, tables, match, affairs, after, archive, people, health, visit, guide, examples):
         app.register_blueprint(module.pages)
     if settings.mailbox:
         app.register_blueprint(mailbox.pages)

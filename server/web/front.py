@@ -30,6 +30,7 @@ def index() -> str:
         ended=ended,
         lost=home.lost(user),
         vacation=vacations.current(user, now),
+        games=games.games(),
     )
 
 

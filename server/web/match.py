@@ -23,7 +23,7 @@ def show(match_id: int) -> str:
     """Show the match. `?move=` shows what that move would do, with a button that makes it; `?from=` picks a piece."""
     match, user = visible(match_id)
     if match.status in {"open", "cancelled"}:
-        given = filled("tables.invite")
+        given = {"strength": "steady", **filled("tables.invite"), **filled("tables.fill")}
         return flask.render_template("tables/show.html", **table_page(match, user), invitation="", given=given)
     if home.is_kept(match, user) and "result" not in flask.request.args:
         return flask.render_template(

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.base import Outcome, View
 from engine.timerule import WrongRule
-from server import archive, dials, lobby, log, notes, rematch, seating, story, tale, talk
+from server import archive, companions, dials, guide, lobby, log, notes, rematch, seating, story, tale, talk
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
@@ -91,6 +91,9 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
     gone = story.undone(played)
     moves = [line for line in lines if line.touched and line.seq not in gone]
     marks = story.marks([line for line in news if line in moves][-6:] or moves[-1:])
+    guided = guide.read(played, seats, called, seat)
+    if guided and guided.lesson and guided.lesson.places:
+        marks = guided.lesson.places
     view = played.view(seat)
     shown = dials.dials(played, seats, now)
     my_turn = seat is not None and seat in played.position.to_act
@@ -106,6 +109,7 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "news": news,
         "told": news or moves[-1:] or lines[-1:],
         "marks": marks,
+        "guide": guided,
         "view": view,
         "board": played.game.picture(view, marks),
         "my_turn": my_turn,
@@ -115,6 +119,7 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "tale": tale.tell(played, called),
         "note": notes.read(match, user),
         "rematch": _rematch(match, seats, user, now),
+        "again": match.status == "finished" and seat is not None and _alone(seats),
         "choices": choices(Looked(played, seats, called, user, seat, now)),
         "expected": log.expected(played, seat),
         "sentence": story.standing(played, called, seat),
@@ -138,9 +143,14 @@ def _is_news(line: story.Line, seat: int | None) -> bool:
 def _rematch(match: Match, seats: Sequence[Seat], user: User | None, now: datetime) -> tuple[bool, Match | None]:
     """Return whether the person may ask for a rematch, and its table if somebody has."""
     played_here = user is not None and any(user.id in {seat.owner_id, seat.user_id} for seat in seats)
-    if match.status != "finished" or not played_here:
+    if match.status != "finished" or not played_here or _alone(seats):
         return False, None
     return True, rematch.offered(match, now)
+
+
+def _alone(seats: Sequence[Seat]) -> bool:
+    """Whether one person has played against bots."""
+    return len([seat for seat in seats if not seat.owner.bot]) == 1
 
 
 def replay_page(match: Match, user: User | None, seq: int, opened: bool = False) -> dict[str, Any] | None:
@@ -170,6 +180,7 @@ def replay_page(match: Match, user: User | None, seq: int, opened: bool = False)
         "board": played.game.picture(view, step.line.touched if step.line else ()),
         "lines": story.lines(played, called, seat, zone=zone),
         "outcome": played.outcome,
+        "chances": tale.chances_at(played, called, seq),
     }
 
 
@@ -194,6 +205,7 @@ def table_page(match: Match, user: User | None) -> dict[str, Any]:
         "rule": rule_sentence(match),
         "options": chosen(match),
         "commitment": lobby.commitment(match),
+        "strengths": companions.ABOUT,
         "talk": talk.lines(match, SHOWN_TALK),
-        "may_talk": user is not None and match.status == "open",
+        "may_talk": user is not None and user.visitor_until is None and match.status == "open",
     }

@@ -1,0 +1,154 @@
+"""People who play against a bot without an account: how they come, how long they stay, how they are forgotten.
+
+A visitor is a `User` with `visitor_until`. He has no confirmed address, so nobody meets him: no table takes him, no
+mail goes to him, no list shows him or his matches. With `accounts.sign_up` and `accounts.confirm` he becomes a person.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final
+
+from engine import games
+from server import accounts, db, links, lobby, log, throttle
+from server.desk import writing
+from server.errors import Refused
+from server.lobby import Terms
+from server.models import Match, Seat, User
+
+logger = logging.getLogger(__name__)
+
+# So long a visitor is kept after he was here last.
+STAY: Final = timedelta(days=7)
+# A stay that has become shorter by less is not worth a write.
+VISIT: Final = timedelta(hours=1)
+# No key of a person's name begins so.
+SIGN: Final = "*visitor "
+CLOCK: Final = {"takeback": True}
+
+
+def try_game(
+    kind: str,
+    *,
+    by: User | None,
+    key: str,
+    source: str,
+    now: datetime,
+    guided: bool = False,
+    strength: str = "steady",
+) -> tuple[User, Match]:
+    """Seat somebody against bots in a match without a clock; return who he is, and the match.
+
+    A stranger, `by` None, becomes a visitor: one for each `key`, so that a request that comes twice is one. Who plays
+    the game against bots already comes back to that match. In a `guided` one each step is explained. `source` is the
+    network address, for the throttle. Raises `Refused` (bad-input, throttled, not-signed-in).
+    """
+    if kind not in games.games():
+        raise Refused("bad-input", "There is no such game here.")
+    if by is None:
+        throttle.count("try from", source, now)
+        throttle.count("try in all", "", now)
+    else:
+        throttle.count("try by", str(by.id), now)
+    with db.transaction():
+        # Held, so that of two requests the second finds the match of the first.
+        user = _arrive(key, now) if by is None else _hold(User.id == by.id)
+        match = _playing(user, kind) or _deal(user, kind, strength, now)
+        if guided:
+            Seat.update(guided=True).where((Seat.match == match) & (Seat.user == user)).execute()
+    return user, match
+
+
+def stay(user: User, now: datetime) -> None:
+    """Keep a visitor for longer because he is here; of anybody else nothing is noted."""
+    until = now + STAY
+    if user.visitor_until is None or until - user.visitor_until < VISIT:
+        return
+    # Pages can still be read when the disk is full.
+    with suppress(*db.Unavailable), db.transaction():
+        User.update(visitor_until=until).where((User.id == user.id) & User.visitor_until.is_null(False)).execute()
+
+
+def leave(user: User, now: datetime) -> None:
+    """Keep a visitor no longer; the next sweep forgets him."""
+    with db.transaction():
+        User.update(visitor_until=now).where((User.id == user.id) & User.visitor_until.is_null(False)).execute()
+
+
+def is_named(user: User) -> bool:
+    """Whether a visitor has chosen a name, and a letter waits for him to confirm his address."""
+    return not user.name_key.startswith(SIGN)
+
+
+def sweep(now: datetime, limit: int = 500) -> int:
+    """Forget visitors who have not come back, those first who left first; return how many."""
+    late = User.select(User.id).where(User.visitor_until <= now).order_by(User.visitor_until).limit(limit)
+    gone = 0
+    for user in list(late):
+        try:
+            gone += _forget(user.id, now)
+        except Refused as fault:
+            # A damaged match must not keep the others here: it is tried again when it may have been mended.
+            logger.warning("visitor %s cannot be forgotten: %s", user.id, fault.sentence)
+            with db.transaction():
+                User.update(visitor_until=now + STAY).where(User.id == user.id).execute()
+    return gone
+
+
+def _arrive(key: str, now: datetime) -> User:
+    """Return the visitor of the key, made if there is none, with his row held."""
+    name_key = SIGN + links.digest(key).hex()[:32]
+    User.insert(
+        name=f"Visitor {1000 + secrets.randbelow(9000)}",
+        name_key=name_key,
+        session_key=secrets.token_hex(16),
+        created_at=now,
+        visitor_until=now + STAY,
+    ).on_conflict_ignore().execute()
+    return _hold(User.name_key == name_key)
+
+
+def _hold(whose: object) -> User:
+    user: User | None = db.locked(User.select().where(whose)).first()
+    if user is None or user.deleted_at:
+        raise Refused("not-signed-in", "Please sign in first.")
+    return user
+
+
+def _playing(user: User, kind: str) -> Match | None:
+    """Return the running match of the game that the person plays against bots alone."""
+    own = (Seat.user == user) & (Match.status == "running") & (Match.game == kind) & (Match.host == user)
+    for match in Match.select().join(Seat).where(own).order_by(Match.id.desc()):
+        if all(seat.owner.bot for seat in log.places(match) if seat.owner_id != user.id):
+            return match
+    return None
+
+
+def _deal(user: User, kind: str, strength: str, now: datetime) -> Match:
+    seats = games.game(kind).seat_counts[0]
+    terms = Terms(kind, seats, CLOCK, {}, invited_only=True, rated=False)
+    return lobby.against_bots(user, terms, strength, now, unlisted=user.visitor_until is not None)
+
+
+def _forget(number: int, now: datetime) -> bool:
+    """Make a visitor anonymous whose time is over, and end what he plays; return whether it still was over."""
+    with db.transaction():
+        over = (User.id == number) & (User.visitor_until <= now)
+        user: User | None = db.locked(User.select().where(over)).first()
+        if user is None:
+            return False
+        for match in list(Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running"))):
+            _end(match.id, user, now)
+        accounts.forget(user, now)
+    return True
+
+
+def _end(match_id: int, user: User, now: datetime) -> None:
+    """End a match as it stands because its only person has left it; before the first move nobody wins it."""
+    with writing(match_id, now) as desk:
+        if not desk.played.outcome:
+            begun = any(row.kind == "move" for row in desk.played.rows)
+            desk.put("end" if begun else "cancel", desk.own_seat(user), "", "clock")

@@ -1,0 +1,77 @@
+"""Playing without an account: a match against a bot in one click, and how a visitor becomes a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flask
+import flask_login
+
+from engine import games
+from server import accounts, clock, visitors
+from server.errors import Refused
+from server.web.account import enter, me, viewer
+from server.web.guard import again, field, filled, source
+
+pages = flask.Blueprint("visit", __name__)
+
+
+@pages.before_app_request
+def stay() -> None:
+    """Keep a visitor for longer, whatever he looks at."""
+    if "_user_id" in flask.session and flask.request.endpoint not in {"static", "health.alive"}:
+        user = viewer()
+        if user is not None:
+            visitors.stay(user, clock.now())
+
+
+@pages.post("/try/<kind>")
+def play(kind: str) -> Any:
+    """Begin a match against a bot, or go back to it; a stranger becomes a visitor."""
+    if kind not in games.games():
+        raise Refused("not-found", "There is no such game here.")
+    stranger = viewer() is None
+    user, match = visitors.try_game(
+        kind,
+        by=viewer(),
+        # Of a second click on the same page it is the same; nobody else knows it.
+        key=flask.session["csrf_token"],
+        source=source(),
+        now=clock.now(),
+        guided=bool(field("guided")),
+    )
+    if stranger:
+        enter(user)
+    return flask.redirect(flask.url_for("match.show", match_id=match.id))
+
+
+@pages.get("/keep")
+@flask_login.login_required
+def keep() -> Any:
+    """Show a visitor the form that makes him a person, and whether a letter is on its way already."""
+    user = me()
+    if user.visitor_until is None:
+        return flask.redirect(flask.url_for("account.settings"))
+    named = visitors.is_named(user)
+    given = filled("visit.keep_post", zone=user.zone, name=user.name if named else "")
+    return flask.render_template("visit/keep.html", zones=accounts.zones(), given=given, named=named)
+
+
+@pages.post("/keep")
+@flask_login.login_required
+@again(keep)
+def keep_post() -> Any:
+    """Give a visitor a name and send the letter; the answer is the same for an address that has an account."""
+    if me().visitor_until is None:
+        raise Refused("not-yours", "You have an account already.")
+    accounts.sign_up(
+        accounts.clean_name(field("name"), flask.current_app.config["SETTINGS"].mail_name),
+        field("email"),
+        field("password"),
+        zone=field("zone", "UTC"),
+        language=field("language", "en"),
+        source=source(),
+        now=clock.now(),
+        visitor=me(),
+    )
+    return flask.redirect(flask.url_for(".keep"))

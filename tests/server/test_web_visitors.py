@@ -1,0 +1,170 @@
+"""The pages of visitors: one click, the line that says until when they are kept, the form that makes them persons."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import argon2
+import flask
+import pytest
+from house import House
+from visitor import Visitor, application, error
+
+from server import accounts, visitors
+from server.models import User
+
+PASSWORD = "heather and peat"
+
+
+@pytest.fixture
+def app(cottage: House, monkeypatch: pytest.MonkeyPatch) -> flask.Flask:
+    cheap = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(accounts, "_hasher", cheap)
+    return application(cottage, monkeypatch)
+
+
+def token(text: str) -> str:
+    """Return the token of the link in a mail."""
+    return re.search(r"/confirm/(\S+)", text).group(1)
+
+
+def words(text: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def test_one_click_on_the_front_page_leads_to_the_match(cottage: House, app: flask.Flask) -> None:
+    stranger = Visitor(app)
+    assert 'action="/try/clans"' in stranger.get("/").text
+    answer = stranger.post("/try/clans")
+    assert answer.status_code == 302
+    page = stranger.get(answer.headers["Location"])
+    assert "Playing as a visitor, kept until Mon 9 Mar 2026" in words(page.text)
+    with stranger.client.session_transaction() as session:
+        assert session.permanent
+    assert answer.headers["Location"] in stranger.get("/").text
+    assert stranger.post("/try/clans").headers["Location"] == answer.headers["Location"]
+
+
+def test_looking_makes_nobody_a_visitor(cottage: House, app: flask.Flask) -> None:
+    crawler = Visitor(app)
+    assert crawler.get("/try/clans").status_code == 405
+    assert crawler.client.post("/try/clans", headers={"Accept": "application/json"}).status_code == 400
+    token = crawler.token()
+    foreign = {"Origin": "https://elsewhere.example.org", "Accept": "application/json"}
+    answer = crawler.client.post("/try/clans", data={"csrf_token": token}, headers=foreign)
+    assert error(answer) == "forged"
+    assert crawler.post("/try/chess").status_code == 404
+    assert not User.select().where(User.visitor_until.is_null(False)).exists()
+
+
+def test_a_double_click_of_a_stranger_is_one_visitor(cottage: House, app: flask.Flask) -> None:
+    stranger = Visitor(app)
+    token = stranger.token()
+    cookie = stranger.client.get_cookie("clachan").value
+    places = []
+    for _ in range(2):
+        twin = app.test_client()
+        twin.set_cookie("clachan", cookie)
+        places.append(twin.post("/try/glory", data={"csrf_token": token}).headers["Location"])
+    assert places[0] == places[1]
+    assert User.select().where(User.visitor_until.is_null(False)).count() == 1
+
+
+def test_a_visitor_begins_a_new_session(cottage: House, app: flask.Flask) -> None:
+    stranger = Visitor(app)
+    with stranger.client.session_transaction() as session:
+        session["planted"] = "by another"
+    stranger.post("/try/clans")
+    with stranger.client.session_transaction() as session:
+        assert "planted" not in session
+
+
+def test_a_forgotten_visitor_is_a_stranger_again(cottage: House, app: flask.Flask) -> None:
+    visitor = Visitor(app)
+    visitor.post("/try/clans")
+    visitors.sweep(cottage.later(days=8))
+    assert "no account needed" in visitor.get("/").text
+    assert visitor.get("/keep").status_code == 302
+
+
+def test_a_visitor_who_leaves_is_forgotten_by_the_next_sweep(cottage: House, app: flask.Flask) -> None:
+    visitor = Visitor(app)
+    place = visitor.post("/try/clans").headers["Location"]
+    assert visitors.sweep(cottage.now) == 0
+    visitor.post("/signout")
+    assert visitors.sweep(cottage.now) == 1
+    assert "The match was called off." in visitor.get(place).text
+
+
+def test_every_page_a_visitor_looks_at_keeps_him_for_longer(cottage: House, app: flask.Flask) -> None:
+    visitor = Visitor(app)
+    visitor.post("/try/clans")
+    for path in ("/", "/rules/clans", "/matches/1", "/matches/1/pulse"):
+        visitor.get(path)
+        visitors.sweep(cottage.later(days=6))
+    assert User.select().where(User.visitor_until.is_null(False)).count() == 1
+
+
+def test_a_visitor_makes_his_match_his_own_by_the_form(cottage: House, app: flask.Flask) -> None:
+    visitor, other = Visitor(app), Visitor(app)
+    place = visitor.post("/try/clans").headers["Location"]
+    visitor.post(f"{place}/note", text="Mind the lakes")
+    form = {"name": "Mairi", "email": "mairi@example.org", "password": PASSWORD, "zone": "Europe/Prague"}
+    again = visitor.post("/keep", **{**form, "password": "short"})
+    assert again.status_code == 422
+    assert 'value="Mairi"' in again.text
+    assert visitor.post("/keep", **form).headers["Location"] == "/keep"
+    assert "A letter is on its way" in visitor.get("/keep").text
+    assert "a letter is on its way to you" in words(visitor.get(place).text)
+    link = f"/confirm/{token(cottage.mail()[-1].text)}"
+    assert "Mairi" in other.get(link).text
+    assert visitor.post(link).headers["Location"] == "/"
+    page = visitor.get(place).text
+    assert "Mind the lakes" in page
+    assert "visitor" not in words(page).casefold()
+    assert visitor.get("/settings").status_code == 200
+    assert visitor.get("/keep").headers["Location"] == "/settings"
+    assert visitor.post("/keep", **form).status_code == 403
+
+
+def test_who_confirms_elsewhere_signs_in_there(cottage: House, app: flask.Flask) -> None:
+    visitor, other = Visitor(app), Visitor(app)
+    visitor.post("/try/clans")
+    visitor.post("/keep", name="Mairi", email="mairi@example.org", password=PASSWORD, zone="UTC")
+    assert other.post(f"/confirm/{token(cottage.mail()[-1].text)}").headers["Location"] == "/signin"
+    assert visitor.get("/settings").status_code == 200
+
+
+def test_a_known_and_an_unknown_address_look_the_same_to_a_visitor(cottage: House, app: flask.Flask) -> None:
+    pages = []
+    for name, email in (("Mairi", "ailsa@example.org"), ("Morag", "morag@example.org")):
+        visitor = Visitor(app)
+        visitor.post("/try/clans")
+        sent = visitor.post("/keep", follow=True, name=name, email=email, password=PASSWORD, zone="UTC")
+        seen = [sent.text, visitor.get("/keep").text, visitor.get("/settings").text]
+        # What is above does not depend on the address either, but on who was drawn to move first.
+        seen = [page.partition("<main")[2] for page in seen] + re.findall(
+            "<aside.*</aside>", visitor.get("/").text, re.S
+        )
+        blot = re.compile(r'name="csrf_token" value="[^"]+"')
+        pages.append([blot.sub("#", page).replace(name, "Somebody") for page in seen])
+    assert pages[0] == pages[1]
+
+
+def test_the_end_of_a_match_against_a_bot_offers_another_and_no_rematch(cottage: House, app: flask.Flask) -> None:
+    visitor = Visitor(app)
+    place = visitor.post("/try/clans").headers["Location"]
+    visitor.post(f"{place}/resign", sure="yes")
+    page = visitor.get(place).text
+    assert "Ask for a rematch" not in page
+    assert "Play the bot again" in page
+    assert visitor.post("/try/clans").headers["Location"] != place
+
+
+def test_a_visitor_is_no_link_to_a_page_that_is_not_there(cottage: House, app: flask.Flask) -> None:
+    visitor = Visitor(app)
+    place = visitor.post("/try/clans").headers["Location"]
+    links = set(re.findall(r'href="(/[^"#?]*)', visitor.get(place).text))
+    assert not any(link.startswith("/people/Visitor") for link in links)
+    assert {visitor.get(html.unescape(link)).status_code for link in links} <= {200, 302}

@@ -1,4 +1,7 @@
-"""Line charts and bars as SVG, drawn by code: attributes and classes only, so that any page may hold them."""
+"""Line charts and bars as SVG, drawn by code: attributes and classes only, so that any page may hold them.
+
+Lines are told apart by their dashes and marks as well as by colour; the page names them in a legend made of `sample`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,19 @@ from typing import Final, NamedTuple
 
 from markupsafe import escape
 
-WIDTH, HEIGHT = 640, 260
-LEFT, RIGHT, TOP, BOTTOM = 44, 110, 12, 28
+WIDTH, HEIGHT = 480, 250
+LEFT, RIGHT, TOP, BOTTOM = 60, 14, 14, 30
 # Numbers at the left edge; more of them would crowd.
 STEPS: Final = 5
-# Labels at the right edge are moved apart by this.
-APART: Final = 15
+# Each line bears so many marks, not at the places where the others have theirs.
+MARKS: Final = 5
+SHAPES: Final = (
+    "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
+    "M-4.5-4.5h9v9h-9z",
+    "M0-6 6 5H-6z",
+    "M0-6.5 6.5 0 0 6.5-6.5 0z",
+    "M-6-5H6L0 6z",
+)
 
 
 Scale = Callable[[float], float]
@@ -27,24 +37,43 @@ class Series(NamedTuple):
 
 
 def lines(title: str, series: Sequence[Series], places: Sequence[int], unit: str = "") -> str:
-    """Return a chart of lines over `places`, ascending numbers of rows say; each line is named at its end.
+    """Return a chart of lines over `places`, ascending numbers of rows say; `unit` follows the numbers at the edge.
 
-    Lines differ in dashes as well as in colour (classes line-0 and so on). `title` is what a screen reader hears.
+    `title` is what a screen reader hears.
     """
     low, high = _range([value for one in series for value in one.values])
     across = _scale(places[0], max(places[-1], places[0] + 1), LEFT, WIDTH - RIGHT)
     down = _scale(low, high, HEIGHT - BOTTOM, TOP)
     drawn = [_grid(low, high, down, unit), _feet(places, across)]
-    ends = _apart([down(one.values[-1]) for one in series])
-    for number, (one, end) in enumerate(zip(series, ends, strict=True)):
-        points = " ".join(
-            f"{across(place):.1f},{down(value):.1f}" for place, value in zip(places, one.values, strict=True)
-        )
-        drawn.append(f'<polyline class="line line-{number} {escape(one.look)}" points="{points}"/>')
-        drawn.append(
-            f'<text class="end {escape(one.look)}" x="{WIDTH - RIGHT + 8}" y="{end + 4:.1f}">{escape(one.label)}</text>'
-        )
+    for number, one in enumerate(series):
+        points = [(across(place), down(value)) for place, value in zip(places, one.values, strict=True)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        drawn.append(f'<polyline class="line line-{number} {escape(one.look)}" points="{path}"/>')
+        drawn += [_mark(number, one.look, *points[place]) for place in _marked(points, number, len(series))]
     return _document(title, drawn)
+
+
+def sample(number: int, look: str) -> str:
+    """Return a short piece of the line of this number, for a legend."""
+    line = f'<path class="line line-{number} {escape(look)}" d="M0 8h44"/>'
+    return f'<svg class="specimen" viewBox="0 0 44 16" aria-hidden="true">{line}{_mark(number, look, 22, 8)}</svg>'
+
+
+def patch(look: str) -> str:
+    """Return a small bar of this look, for a legend."""
+    return (
+        '<svg class="specimen" viewBox="0 0 16 16" aria-hidden="true">'
+        f'<rect class="bar {escape(look)}" width="16" height="16"/></svg>'
+    )
+
+
+def shares(parts: Sequence[tuple[float, str]]) -> str:
+    """Return a thin bar of parts of a whole, each with its share from 0 to 1 and its class; the page names them."""
+    drawn, start = "", 0.0
+    for share, look in parts:
+        drawn += f'<rect class="bar {escape(look)}" x="{start:.1f}" y="0" width="{share * 100:.1f}" height="4"/>'
+        start += share * 100
+    return f'<svg class="shares" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
 
 
 def bars(title: str, series: Sequence[tuple[int, float, str]], unit: str = "") -> str:
@@ -105,11 +134,13 @@ def _feet(places: Sequence[int], across: Scale) -> str:
     return "".join(f'<text class="foot" x="{across(place):.1f}" y="{HEIGHT - 8}">{place}</text>' for place in shown)
 
 
-def _apart(heights: Sequence[float]) -> list[float]:
-    """Return the heights of labels moved so far that none covers another, in the order given."""
-    order = sorted(range(len(heights)), key=lambda number: heights[number])
-    moved, last = list(heights), float(TOP - APART)
-    for number in order:
-        moved[number] = last = max(heights[number], last + APART)
-    over = max(0.0, last - (HEIGHT - BOTTOM))
-    return [height - over for height in moved]
+def _marked(points: Sequence[tuple[float, float]], number: int, count: int) -> list[int]:
+    """Return the places at which a line bears its marks: those nearest to evenly spread ones of its own."""
+    wide = WIDTH - RIGHT - LEFT
+    wanted = [LEFT + wide * (mark + (number + 0.5) / count) / MARKS for mark in range(MARKS)]
+    return sorted({min(range(len(points)), key=lambda place: abs(points[place][0] - x)) for x in wanted})
+
+
+def _mark(number: int, look: str, x: float, y: float) -> str:
+    shape = SHAPES[number % len(SHAPES)]
+    return f'<path class="mark {escape(look)}" transform="translate({x:.1f} {y:.1f})" d="{shape}"/>'

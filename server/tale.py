@@ -1,4 +1,4 @@
-"""A finished match as a whole: how the points went, what turned it, how long everybody thought."""
+"""A finished match as a whole: how the points and the chances went, what turned it, how long everybody thought."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ from itertools import pairwise
 from typing import Final
 
 from engine.base import Figure
-from server import charts, story, wording
+from server import analysis, charts, story, wording
+from server.analysis import Judgement
 from server.charts import Series
 from server.log import Played, instant
 
 TURNING_POINTS: Final = 3
+# In percentage points; below this a swing may be nothing but the chance in the judging.
+LEAST_SWING: Final = 10
+# Of what a move did, so much tells which it was; the step itself tells the rest.
+SENTENCES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
     """A drawing and the same numbers as a table: what its columns are called, and rows of the number of a step with its
-    values as text."""
+    values as text. The `legend` pairs samples of what is drawn with names."""
 
     title: str
     drawing: str
+    legend: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
     rows: tuple[tuple[int, tuple[str, ...]], ...]
 
@@ -37,12 +43,34 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Swing:
+    """A move that changed its mover's chances much: row, name, what it did in short, the chances in per cent."""
+
+    seq: int
+    name: str
+    sentences: tuple[str, ...]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """How the chances went, as the bots judge it, with the largest swings in the order they were made."""
+
+    chart: Chart
+    swings: tuple[Swing, ...]
+    playouts: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tale:
-    """What a finished match looks like from its end."""
+    """What a finished match looks like from its end; `thinking` while the bots have still to judge it."""
 
     charts: tuple[Chart, ...]
     turns: tuple[Turn, ...]
     times: tuple[tuple[str, str, str], ...]  # name, median and longest time for a move
+    chances: Chances | None
+    thinking: bool
 
 
 def tell(played: Played, called: Sequence[str]) -> Tale | None:
@@ -58,7 +86,59 @@ def tell(played: Played, called: Sequence[str]) -> Tale | None:
     times = _times(played)
     if times:
         drawn.append(_time_chart(times, called))
-    return Tale(tuple(drawn), _turns(played, steps, points, called), _medians(times, called))
+    judgement = analysis.find(played.match)
+    return Tale(
+        charts=tuple(drawn),
+        turns=_turns(played, steps, points, called),
+        times=_medians(times, called),
+        chances=_chances(played, judgement, called) if judgement else None,
+        thinking=judgement is None and analysis.awaited(played.match),
+    )
+
+
+def chances_at(played: Played, called: Sequence[str], seq: int) -> tuple[str, tuple[tuple[str, int], ...]] | None:
+    """Return the chances after row `seq` of a finished match: a thin bar, and each name with its per cent.
+
+    None if the bots have not judged it.
+    """
+    judgement = analysis.find(played.match) if played.outcome else None
+    if judgement is None:
+        return None
+    shares = judgement.after(seq)
+    bar = charts.shares([(share, f"seat-{seat}") for seat, share in enumerate(shares)])
+    return bar, tuple(zip(called, percents(shares), strict=True))
+
+
+def percents(shares: Sequence[float]) -> tuple[int, ...]:
+    """Return shares that are 1 in sum as whole per cents that are 100 in sum."""
+    found = [int(share * 100) for share in shares]
+    order = sorted(range(len(shares)), key=lambda seat: (found[seat] - shares[seat] * 100, seat))
+    for seat in order[: 100 - sum(found)]:
+        found[seat] += 1
+    return tuple(found)
+
+
+def _chances(played: Played, judgement: Judgement, called: Sequence[str]) -> Chances:
+    shown = [percents(shares) for shares in judgement.chances]
+    values = list(zip(*shown, strict=True))
+    chart = _chart("Chances of winning, in per cent", judgement.steps, list(called), values, "seat", " %")
+    return Chances(chart, _swings(played, judgement, called), judgement.playouts)
+
+
+def _swings(played: Played, judgement: Judgement, called: Sequence[str]) -> tuple[Swing, ...]:
+    """Return the moves that changed the chances of their movers most, in the order they were made.
+
+    Moves that were taken back are left out.
+    """
+    gone = story.undone(played)
+    found = []
+    for line in story.lines(played, called, None):
+        if line.kind == "move" and line.seat is not None and line.seq not in gone:
+            before, after = (percents(judgement.after(seq))[line.seat] for seq in (line.seq - 1, line.seq))
+            found.append(Swing(line.seq, called[line.seat], line.sentences[:SENTENCES], before, after))
+    largest = sorted(found, key=lambda swing: (-abs(swing.after - swing.before), swing.seq))[:TURNING_POINTS]
+    kept = [swing for swing in largest if abs(swing.after - swing.before) >= LEAST_SWING]
+    return tuple(sorted(kept, key=lambda swing: swing.seq))
 
 
 def _steps(played: Played) -> list[int]:
@@ -67,18 +147,19 @@ def _steps(played: Played) -> list[int]:
 
 
 def _chart(
-    title: str, steps: Sequence[int], labels: Sequence[str], values: Sequence[Sequence[int]], look: str
+    title: str, steps: Sequence[int], labels: Sequence[str], values: Sequence[Sequence[int]], look: str, unit: str = ""
 ) -> Chart:
     series = [
         Series(label, value, f"{look}-{number if look == 'seat' else label}")
         for number, (label, value) in enumerate(zip(labels, values, strict=True))
     ]
     rows = [
-        (seq, tuple(str(value[place]) for value in values))
+        (seq, tuple(f"{value[place]}{unit}" for value in values))
         for place, seq in enumerate(steps)
         if not place or any(value[place] != value[place - 1] for value in values)
     ]
-    return Chart(title, charts.lines(title, series, steps), tuple(labels), tuple(rows))
+    legend = tuple((charts.sample(number, one.look), one.label) for number, one in enumerate(series))
+    return Chart(title, charts.lines(title, series, steps, unit), legend, tuple(labels), tuple(rows))
 
 
 def _figures(played: Played, steps: Sequence[int]) -> list[Chart]:
@@ -142,7 +223,8 @@ def _time_chart(times: Sequence[tuple[int, int, timedelta]], called: Sequence[st
     title = "Time for each move, in hours"
     hours = [(seq, round(span.total_seconds() / 3600, 2), f"seat-{seat}") for seq, seat, span in times]
     rows = tuple((seq, (called[seat], wording.span(span))) for seq, seat, span in times)
-    return Chart(title, charts.bars(title, hours, " h"), ("Player", "Time"), rows)
+    legend = tuple((charts.patch(f"seat-{seat}"), called[seat]) for seat in sorted({seat for _, seat, _ in times}))
+    return Chart(title, charts.bars(title, hours, " h"), legend, ("Player", "Time"), rows)
 
 
 def _medians(times: Sequence[tuple[int, int, timedelta]], called: Sequence[str]) -> tuple[tuple[str, str, str], ...]:

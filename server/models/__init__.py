@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from server.models.analyses import Analysis
 from server.models.counts import Pace, Part, Rating, Watermark, total
 from server.models.fields import EPOCH, MILLISECOND
 from server.models.mail import Inbound, Job, Link, MailKey, Outbox, ReplyToken, Unwanted
@@ -26,6 +27,7 @@ __all__ = [
     "EPOCH",
     "MILLISECOND",
     "TABLES",
+    "Analysis",
     "Attempt",
     "ClientKey",
     "Imported",
@@ -80,4 +82,5 @@ TABLES: Final = (
     Pace,
     Rating,
     Watermark,
+    Analysis,
 )

@@ -1,18 +1,17 @@
-"""A finished match told as a whole: charts with their tables, turning points, times."""
+"""A finished match told as a whole: charts with their tables, chances, turning points, times."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from house import House
+from house import RECORDS, House
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server import charts, log, story, tale
+from server import analysis, archive, charts, log, story, tale
 from server.charts import Series
-from server.models import Match
+from server.models import Analysis, Match
 
 
 def told(house: House, match: Match) -> tale.Tale:
@@ -71,7 +70,58 @@ def test_a_match_that_ended_before_the_first_move_has_no_tale(cottage: House) ->
     assert tale.tell(cottage.played(match), ["Ailsa", "Bran"]) is None
 
 
-@given(st.lists(st.lists(st.integers(-50, 500), min_size=3, max_size=3), min_size=1, max_size=6))
+def judge(match: Match, chances: list[list[int]]) -> None:
+    """Store chances in thousandths after each of the first rows, as if the bots had judged the match so."""
+    rows = [[seq, *shares] for seq, shares in enumerate(chances)]
+    Analysis.insert(match=match, chances=rows, playouts=500, version=analysis.VERSION).execute()
+
+
+def test_the_three_largest_swings_are_named(cottage: House) -> None:
+    match = cottage.finish(cottage.started("Ailsa", "Bran"))
+    seats = [row.seat for row in cottage.played(match).rows]
+    mine = [500, 640, 640, 400, 430, 430, 760, 760, 660, *[660] * (match.length - 9), 1000]
+    judge(match, [[share, 1000 - share] for share in mine])
+    chances = told(cottage, match).chances
+    assert chances
+    assert [swing.seq for swing in chances.swings] == [3, 6, match.length], "in the order they were made"
+    for swing, before, after in zip(chances.swings, (64, 43, 66), (40, 76, 100), strict=True):
+        seat = seats[swing.seq - 1]
+        assert swing.name == ("Bran" if seat else "Ailsa")
+        assert (swing.before, swing.after) == ((100 - before, 100 - after) if seat else (before, after))
+        assert swing.sentences
+    assert chances.chart.columns == ("Ailsa", "Bran")
+    assert chances.chart.rows[0] == (0, ("50 %", "50 %"))
+    assert [name for _, name in chances.chart.legend] == ["Ailsa", "Bran"]
+    assert chances.playouts == 500
+
+
+def test_a_swing_that_chance_may_have_made_is_none(cottage: House) -> None:
+    match = cottage.finish(cottage.started("Ailsa", "Bran"))
+    judge(match, [[500 + 40 * (-1) ** seq, 500 - 40 * (-1) ** seq] for seq in range(match.length + 1)])
+    chances = told(cottage, match).chances
+    assert chances
+    assert chances.swings == ()
+
+
+def test_a_move_that_was_taken_back_is_no_swing(cottage: House) -> None:
+    match = archive.add((RECORDS / "clans-undo.json").read_bytes(), cottage.now)
+    undo = next(row for row in cottage.played(match).rows if row.kind == "undo")
+    gone = range(int(undo.text), undo.seq)
+    judge(match, [[900, 100] if seq in gone else [500, 500] for seq in range(match.length + 1)])
+    chances = told(cottage, match).chances
+    assert chances
+    assert chances.swings == ()
+
+
+@given(st.lists(st.integers(0, 1000), min_size=2, max_size=4).filter(any))
+def test_per_cents_are_a_hundred_in_sum_and_no_further_off_than_one(weights: list[int]) -> None:
+    shares = [weight / sum(weights) for weight in weights]
+    found = tale.percents(shares)
+    assert sum(found) == 100
+    assert all(abs(whole - share * 100) < 1 for whole, share in zip(found, shares, strict=True))
+
+
+@given(st.lists(st.lists(st.integers(-50, 500), min_size=3, max_size=3), min_size=1, max_size=5))
 def test_a_chart_is_a_drawing_within_its_frame(values: list[list[int]]) -> None:
     series = [Series(f"<{number}>", value, "seat-0") for number, value in enumerate(values)]
     drawing = charts.lines('A "title" & more', series, [0, 3, 9])
@@ -81,8 +131,24 @@ def test_a_chart_is_a_drawing_within_its_frame(values: list[list[int]]) -> None:
         float(x) for line in root.iter("polyline") for pair in line.get("points", "").split() for x in pair.split(",")
     ]
     assert all(0 <= point <= charts.WIDTH for point in points)
-    ends = sorted(float(text.get("y", "0")) for text in root.iter("text") if "end" in text.get("class", ""))
-    assert all(after - before > 10 for before, after in pairwise(ends)), "no name covers another"
+    marks = [mark for mark in root.iter("path") if "mark" in mark.get("class", "")]
+    assert len({mark.get("d") for mark in marks}) == len(series), "each line has marks of its own shape"
+
+
+def test_a_legend_shows_the_line_as_the_chart_does() -> None:
+    drawing = charts.lines("Points", [Series("Ailsa", [1, 2], "seat-0"), Series("Bran", [0, 3], "seat-1")], [0, 4])
+    for number, look in enumerate(("seat-0", "seat-1")):
+        sample = ElementTree.fromstring(charts.sample(number, look))
+        line, mark = sample.iter("path")
+        assert f'class="{line.get("class")}"' in drawing
+        assert f'd="{mark.get("d")}"' in drawing
+
+
+def test_numbers_below_nothing_are_within_the_frame_too() -> None:
+    drawing = ElementTree.fromstring(charts.lines("Lead", [Series("Ailsa", [-30, 12, 100], "seat-0")], [0, 1, 2]))
+    (line,) = drawing.iter("polyline")
+    heights = [float(pair.split(",")[1]) for pair in line.get("points", "").split()]
+    assert charts.TOP <= min(heights) < max(heights) <= charts.HEIGHT - charts.BOTTOM
 
 
 @given(st.lists(st.floats(0, 2000), min_size=1, max_size=40))

@@ -32,7 +32,7 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "table-full": (409, "Every seat is taken."),
     "throttled": (429, "Too many tries in a short time."),
     "too-large": (413, "The request is larger than any form of this site needs."),
-    "unconfirmed": (403, "The person's mail address is not confirmed yet."),
+    "unconfirmed": (403, "It takes an account whose mail address is confirmed."),
 }
 
 

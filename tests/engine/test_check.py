@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine import check, games, record
-from engine.base import Outcome, Phrase, View
+from engine.base import Example, Lesson, Outcome, Phrase, View
 from engine.games.clans import Clans
 from engine.games.glory import Glory
 
@@ -161,6 +161,21 @@ class OtherMoves(Glory):
         return replace(view, moves=tuple(move.lower() for move in view.moves))
 
 
+class TellsTwice(Glory):
+    def lesson(self, views: Any) -> Lesson | None:
+        return super().lesson(views[:1])
+
+
+class TellsForEver(Glory):
+    def lesson(self, views: Any) -> Lesson | None:
+        return Lesson("long", Phrase("Long"), (Phrase("word " * 81),))
+
+
+class TellsNobodyKnowsWhat(Glory):
+    def lesson(self, views: Any) -> Lesson | None:
+        return Lesson("gap", Phrase("Gap"), (Phrase("{who} moved."),))
+
+
 @pytest.mark.parametrize(
     ("game", "law"),
     [
@@ -178,6 +193,9 @@ class OtherMoves(Glory):
         (NotPlain(), "the deal is not plain"),
         (HidesFromTheMover(), "the mover is not shown his own"),
         (OtherMoves(), "the view of the mover has other moves"),
+        (TellsTwice(), "the lesson hand is told twice"),
+        (TellsForEver(), "the lesson long is empty or too long"),
+        (TellsNobodyKnowsWhat(), "KeyError"),
     ],
     ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
 )
@@ -187,3 +205,21 @@ def test_a_broken_law_is_named(game: Any, law: str) -> None:
     assert str(error).startswith("match ")
     assert re.search(law, str(error)), str(error)
     assert error.record is None or json.dumps(error.record)
+
+
+@pytest.mark.parametrize(
+    ("change", "law"),
+    [
+        ({"key": "Up North"}, "'Up North' cannot stand in an address"),
+        ({"key": "row"}, "two examples have the same key"),
+        ({"box": (0, 0, 9, 0)}, "the box of .* is empty"),
+        ({"alt": Phrase("")}, "lacks words"),
+    ],
+)
+def test_a_picture_of_the_rules_that_cannot_be_shown_is_named(change: dict[str, Any], law: str) -> None:
+    class Drawn(Glory):
+        def examples(self) -> tuple[Example, ...]:
+            first, *rest = super().examples()
+            return (replace(first, **change), *rest)
+
+    assert re.search(law, str(broken(Drawn(), count=0)))

@@ -35,7 +35,7 @@ def fill(count: int, names: list[str]) -> list[dict[str, Any]]:
             [{"name": name, "name_key": name.casefold(), "session_key": "", "created_at": START} for name in names],
         )
         people = {user.name: user.id for user in User.select().where(User.name.in_(names))}
-        bot = accounts.bot(START)
+        bot = accounts.stand_in(START)
         facts = [fact(number, chance, names) for number in range(1, count + 1)]
         matches, seats = [], []
         for each in facts:

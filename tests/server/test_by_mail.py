@@ -15,7 +15,7 @@ from house import House, house_settings
 from smtp_sink import CERTIFICATE_AND_KEY, Received, Sink
 from together import quick_pictures
 
-from server import bots, feeders, inbound, letters, lobby, log, outbox
+from server import feeders, inbound, letters, lobby, log, outbox
 from server.feeders import Feeders
 from server.feeders.imap import Account
 from server.models import Match, Outbox, User
@@ -116,7 +116,7 @@ def play_by_mail(house: House, post: Post, send: Callable[[EmailMessage], None],
         if log.get(match.id).status == "finished":
             return match
         house.later(minutes=10)
-        bots.run(house.now)
+        house.bots()
         for mail in post.deliver():
             if "it is your turn," in words(mail) and "ailsa@" not in str(mail["To"]):
                 send(answer_to(mail, f"{example(mail).lower()}\n\nBest wishes"))

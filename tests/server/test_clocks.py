@@ -15,7 +15,6 @@ from together import in_parallel, quick_pictures, refused
 from engine import games
 from server import (
     audit,
-    bots,
     columns,
     home,
     log,
@@ -307,4 +306,4 @@ def test_a_bot_moves_in_a_match_without_a_limit(house: House) -> None:
     match: Match = house.begun("Ailsa", "Bran", "Catrin", clock={})
     _, user = awaited(house, match)
     seating.resign(match.id, user, "web", now=house.now)
-    assert bots.run(house.now) == 1
+    assert house.bots() == 1

@@ -9,7 +9,7 @@ from contests import count, fought, say, with_contests
 from house import DAY, House
 from together import damage, refused
 
-from server import accounts, bots, db, deadlines, lobby, log, parts, people, play, seating
+from server import accounts, db, deadlines, lobby, log, parts, people, play, seating
 from server.models import Match, Part, Seat, User
 from server.people import Meeting, Profile, Reliability
 
@@ -165,7 +165,7 @@ def test_moves_by_the_clock_or_a_bot_are_nobodys_own(house: House) -> None:
         say(house, match, "go")
         house.later(days=1, minutes=1)
         deadlines.run(lambda: house.now)
-        bots.run(house.now)
+        house.bots()
     assert {row.via for row in house.played(match).rows if row.seat == 1} == {"web", "clock", "bot"}
     facts = told(house, "Bran").ever
     assert (facts.moves, facts.timeouts, facts.lost, facts.resigned) == (1, 2, 1, 0)
@@ -187,7 +187,7 @@ def test_who_resigns_has_not_lost_his_seat_to_the_bot_that_plays_it_on(house: Ho
     match = longer(house, "Ailsa", "Bran", "Catrin")
     say(house, match, "go", "stay", "look")
     seating.resign(match.id, house.people["Bran"], "web", now=house.now)
-    bots.run(house.now)
+    house.bots()
     for seat in (0, 2):
         asked, by = house.played(match).position.asked[seat] or 0, log.places(match)[seat].user
         play.submit(match.id, seat, "go", asked, by, "web", now=house.now)
@@ -307,7 +307,7 @@ def test_names_of_all_scripts_are_found(house: House) -> None:
 @pytest.mark.parametrize("name", ["", "Nobody", "%", "_", "\0", "\ud800", "x" * 5000, "former player 1"])
 def test_nobody_is_found_by_what_is_no_name(house: House, name: str) -> None:
     with db.transaction():
-        accounts.bot(house.now)
+        accounts.stand_in(house.now)
     with refused("not-found"):
         people.find(name)
 
@@ -320,7 +320,7 @@ def test_who_has_not_confirmed_his_address_is_nobody_yet(house: House) -> None:
 
 def test_the_bot_is_found_by_its_name(house: House) -> None:
     with db.transaction():
-        bot = accounts.bot(house.now)
+        bot = accounts.stand_in(house.now)
     assert people.find("Bot") == people.find("bot") == bot
 
 

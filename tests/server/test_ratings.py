@@ -17,7 +17,6 @@ from together import damage, in_parallel, refused
 from server import (
     accounts,
     archive,
-    bots,
     cli,
     clock,
     db,
@@ -249,7 +248,7 @@ def test_who_lost_the_seat_by_the_clock_is_last_also_if_the_bot_wins(house: Hous
     say(house, match, "stay", "look")
     house.later(days=3)
     deadlines.run(lambda: house.now)
-    bots.run(house.now)
+    house.bots()
     assert log.get(match.id).status == "finished"
     count(house)
     assert ranks(match, house) == {"Bran": 1, "Ailsa": 2, "Catrin": 3}
@@ -286,7 +285,7 @@ def test_a_match_without_a_single_move_of_somebody_leaves_the_others_rated(house
     say(house, match, "go", "stay")
     house.later(days=5)
     deadlines.run(lambda: house.now)
-    bots.run(house.now)
+    house.bots()
     assert log.get(match.id).status == "finished"
     count(house)
     assert ranks(match, house) == {"Ailsa": 1, "Bran": 2, "Catrin": None}

@@ -26,7 +26,7 @@ def at(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
 def ticking(house: House) -> Scheduler:
     """Return a scheduler that delivers into the house's own post."""
     made = Scheduler(house.settings)
-    made.channel = house.post
+    made.channel, made.thinkers = house.post, house.thinkers
     return made
 
 

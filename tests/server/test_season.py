@@ -8,7 +8,7 @@ import pytest
 from house import House
 from together import quick_pictures
 
-from server import audit, bots, deadlines, log
+from server import audit, deadlines, log
 from server.models import Match, Outbox
 
 MATCHES = 60
@@ -36,7 +36,7 @@ def test_a_season_of_late_and_absent_players_ends_every_match(
                 house.move(match)
         deadlines.remind(house.now)
         deadlines.run(lambda: house.now)
-        bots.run(house.now)
+        house.bots()
         house.mail()
     for number in audit.running_or_over():
         assert audit.verify(number) == []

@@ -28,7 +28,7 @@ from engine import bots, games, record, replay
 from engine.bots import mind
 from engine.replay import Row
 from server import ahead, db, letters, log, raster
-from server.models import Outbox, Prepared
+from server.models import Outbox, Prepared, Seat
 
 # Hashes, and the tokens against forged forms, which hold the time.
 HASH = re.compile(r'\b[0-9a-f]{64}\b|(?<="csrf_token" value=")[^"]+|(?<="csrf-token" content=")[^"]+')
@@ -102,7 +102,7 @@ def addresses(app: flask.Flask, kind: str, length: int, moves: list[str], expect
                 continue
             steps = sorted({0, 1, length // 2, length - 1, length, length + 1})
             for seq in steps if "seq" in rule.arguments else (0,):
-                given = {"match_id": 1, "seq": seq, "kind": kind, "token": "x", "name": "Ailsa"}
+                given = {"match_id": 1, "seq": seq, "kind": kind, "token": "x", "name": "Ailsa", "key": "lake"}
                 yield app.url_map.bind("x").build(rule.endpoint, {name: given[name] for name in rule.arguments}, "GET")
     yield "/matches/1?result=1"
     yield "/matches/1/verify?check=1"
@@ -138,6 +138,7 @@ def world(
     """
     names, (setup, texts) = found["players"], dealt
     match = house.started(*names, setup=setup, game=found["game"], options=found["options"])
+    Seat.update(guided=True).execute()
     caplog.clear()
     mails = []
     for text in texts[:upto]:

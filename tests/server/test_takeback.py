@@ -9,7 +9,7 @@ from clockwork import DAY, HOUR, awaited, kinds, others, sitting, tick, tick_at,
 from house import START, House
 from together import in_parallel, quick_pictures, refused
 
-from server import audit, bots, home, log, play, seating, story, talk, vacations
+from server import audit, home, log, play, seating, story, talk, vacations
 from server.models import Match, Outbox, Talk, User
 
 
@@ -117,7 +117,7 @@ def test_what_the_clock_or_a_bot_did_is_not_taken_back(cottage: House) -> None:
         back(cottage, match, user)
     _, user = awaited(cottage, match)
     seating.resign(match.id, user, "web", now=cottage.now)
-    assert bots.run(cottage.now) == 1
+    assert cottage.bots() == 1
     for other in others(match, user):
         with refused("not-your-turn"):
             back(cottage, match, other)

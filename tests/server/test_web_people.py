@@ -101,9 +101,9 @@ def test_who_has_left_is_named_by_a_number_and_his_matches_stay(cottage: House, 
 
 def test_a_bot_says_that_it_is_one(cottage: House, app: flask.Flask) -> None:
     with db.transaction():
-        accounts.bot(cottage.now)
+        accounts.stand_in(cottage.now)
     said = text(Visitor(app).get("/people/Bot"))
-    assert "A bot: a program of this house" in said
+    assert "A steady bot: a program of this house that plays on in seats that people have left" in said
     assert "Here since" not in said
 
 

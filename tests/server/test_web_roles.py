@@ -10,8 +10,8 @@ import pytest
 from house import House
 from visitor import Visitor, application
 
-from server import links, lobby
-from server.models import User
+from server import links, lobby, visitors
+from server.models import Match, User
 
 ROLES = ("stranger", "member", "player", "opponent", "host")
 
@@ -24,6 +24,7 @@ EXPECTED = {
     ("GET", "front.index"): ANYBODY,
     ("GET", "front.all_rules"): ANYBODY,
     ("GET", "front.rules"): ANYBODY,
+    ("GET", "examples.show"): ANYBODY,
     ("GET", "static"): ANYBODY,
     ("GET", "health.alive"): ANYBODY,
     ("GET", "health.ready"): (503,) * 5,  # nobody ticks here
@@ -62,6 +63,7 @@ EXPECTED = {
     ("POST", "tables.join"): (302, 409, 409, 409, 409),
     ("POST", "tables.leave"): (302, 409, 409, 409, 409),
     ("POST", "tables.start"): (302, 409, 409, 409, 409),
+    ("POST", "tables.fill"): (302, 409, 409, 409, 409),
     ("POST", "tables.invite"): (302, 409, 409, 409, 409),
     ("GET", "match.show"): ANYBODY,
     ("GET", "match.pulse"): ANYBODY,
@@ -78,7 +80,11 @@ EXPECTED = {
     ("POST", "affairs.vote"): (302, 403, 302, 302, 302),
     ("POST", "affairs.prepare"): (302, 403, 302, 302, 422),
     ("POST", "after.note"): (302,) * 5,
+    ("POST", "guide.switch"): (302, 403, 302, 302, 302),
     ("POST", "after.another"): (302, 409, 409, 409, 409),
+    ("POST", "visit.play"): (302,) * 5,
+    ("GET", "visit.keep"): (302,) * 5,  # to the form that signs in, or to the settings
+    ("POST", "visit.keep_post"): (302, 403, 403, 403, 403),
     ("GET", "match.replay"): (302,) * 5,
     ("GET", "match.step"): ANYBODY,
 }
@@ -89,6 +95,7 @@ ON_A_HIDDEN_TABLE = {
     ("POST", "tables.join"): (302, 404, 409, 404, 409),
     ("POST", "tables.leave"): (302, 404, 302, 404, 302),
     ("POST", "tables.start"): (302, 404, 403, 404, 302),
+    ("POST", "tables.fill"): (302, 404, 403, 404, 302),
     ("POST", "tables.invite"): (302, 404, 403, 404, 302),
     ("POST", "match.say"): (302, 404, 302, 404, 302),
     **{
@@ -97,7 +104,53 @@ ON_A_HIDDEN_TABLE = {
     },
     ("POST", "affairs.prepare"): (302, 404, 403, 404, 403),
     ("POST", "after.note"): (302, 404, 302, 404, 302),
+    ("POST", "guide.switch"): (302, 404, 403, 404, 403),
     ("POST", "after.another"): (302, 404, 409, 404, 409),
+}
+# Where a visitor is answered otherwise than a member, in a match of others: what takes an account is refused to him, or
+# he is shown how he gets one.
+TO_A_VISITOR = {
+    ("GET", "account.sign_up"): 302,
+    ("GET", "account.settings"): 302,
+    ("GET", "tables.new"): 302,
+    ("GET", "visit.keep"): 200,
+    ("POST", "visit.keep_post"): 422,
+    ("POST", "affairs.take"): 403,
+    **{
+        ("POST", endpoint): 403
+        for endpoint in (
+            "account.settings_post",
+            "account.vacation_post",
+            "account.password_post",
+            "account.mail_post",
+            "account.delete_post",
+            "tables.new_post",
+        )
+    },
+}
+# What he is answered in his own match, in which he is awaited.
+IN_HIS_OWN_MATCH = {
+    ("GET", "match.show"): 200,
+    ("GET", "match.pulse"): 200,
+    ("POST", "match.say"): 302,
+    ("POST", "affairs.resign"): 302,
+    ("POST", "affairs.undo"): 409,
+    ("POST", "affairs.nudge"): 429,  # a bot needs no reminding
+    ("POST", "affairs.come_back"): 403,
+    ("POST", "affairs.offer"): 422,
+    ("POST", "affairs.take"): 403,
+    ("POST", "affairs.vote"): 302,
+    ("POST", "affairs.prepare"): 422,
+    ("POST", "after.note"): 302,
+    ("POST", "guide.switch"): 302,
+    ("POST", "after.another"): 409,
+    ("POST", "tables.join"): 409,
+    ("POST", "tables.invite"): 409,
+    ("GET", "match.replay"): 302,
+    ("GET", "match.step"): 200,
+    ("GET", "archive.verify"): 200,
+    ("GET", "archive.mine"): 200,
+    ("GET", "people.show"): 200,
 }
 
 
@@ -113,6 +166,7 @@ FORMS = {
     "tables.new_post": {"game": "clans", "seats": "2", "move": "86400"},
     "account.settings_post": {"zone": "UTC", "language": "en"},
     "account.vacation_post": {"from": "2026-03-05", "until": "2026-03-09"},
+    "tables.fill": {"strength": "steady"},
     "affairs.undo": {"row": "1"},
     "affairs.vote": {"topic": "end"},
     "affairs.prepare": {"move": "A1-A2"},
@@ -126,10 +180,13 @@ def app(cottage: House, monkeypatch: pytest.MonkeyPatch) -> flask.Flask:
 
 def ask(app: flask.Flask, house: House, role: str, method: str, endpoint: str, match_id: int) -> int:
     people = {"member": "Dugald", "player": "Ailsa", "opponent": "Catrin", "host": "Bran"}
-    user = None if role == "stranger" else house.people[people[role]]
-    visitor = Visitor(app, user)
+    visitor = Visitor(app, house.people[people[role]] if role in people else None)
+    return answered(app, visitor, method, endpoint, match_id)
+
+
+def answered(app: flask.Flask, visitor: Visitor, method: str, endpoint: str, match_id: int) -> int:
     given = {"match_id": match_id, "seq": 0, "seat": 0, "kind": "clans", "token": "x", "filename": "style.css"}
-    given |= {"name": "Ailsa"}
+    given |= {"name": "Ailsa", "key": "lake"}
     rule = next(rule for rule in app.url_map.iter_rules(endpoint))
     with app.test_request_context():
         path = app.url_map.bind("localhost").build(endpoint, {name: given[name] for name in rule.arguments}, method)
@@ -165,3 +222,27 @@ def test_roles_at_a_table_for_invited_people(cottage: House, app: flask.Flask, m
         lobby.join(match.id, cottage.people["Ailsa"], now=cottage.now, invitation=token)
         answers.append(ask(app, cottage, role, method, endpoint, match.id))
     assert tuple(answers) == ON_A_HIDDEN_TABLE[(method, endpoint)]
+
+
+def a_visitor(house: House) -> tuple[User, Match]:
+    """Return somebody without an account, and his match, in which it is his turn."""
+    visitor, match = visitors.try_game("clans", by=None, key="x", source="192.0.2.7", now=house.now)
+    house.bots()
+    return visitor, match
+
+
+@pytest.mark.parametrize(("method", "endpoint"), EXPECTED, ids=lambda value: value)
+def test_a_visitor_is_answered_as_a_member_but_where_it_takes_an_account(
+    cottage: House, app: flask.Flask, method: str, endpoint: str
+) -> None:
+    match = cottage.started("Bran", "Ailsa", "Catrin", setup=SETUP)
+    visitor, _ = a_visitor(cottage)
+    answer = answered(app, Visitor(app, visitor), method, endpoint, match.id)
+    assert answer == TO_A_VISITOR.get((method, endpoint), EXPECTED[(method, endpoint)][1])
+
+
+@pytest.mark.parametrize(("method", "endpoint"), IN_HIS_OWN_MATCH, ids=lambda value: value)
+def test_a_visitor_in_his_own_match(cottage: House, app: flask.Flask, method: str, endpoint: str) -> None:
+    visitor, match = a_visitor(cottage)
+    answer = answered(app, Visitor(app, visitor), method, endpoint, match.id)
+    assert answer == IN_HIS_OWN_MATCH[(method, endpoint)]

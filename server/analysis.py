@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import product
 from random import Random
 from typing import Any, Final
 
@@ -76,15 +77,17 @@ def run(thinkers: Thinker, now: Callable[[], datetime], limit: int = STEPS) -> i
 
 
 def due(now: datetime, limit: int) -> list[Match]:
-    """Return finished matches that nobody is at: those never judged first, those played here first, newest first."""
+    """Return finished matches that nobody is at: those never judged first, those played here first,
+    game by game, the newest of each first."""
     held = Analysis.select(Analysis.match).where(Analysis.leased_until > now)
-    over = (Match.status == "finished") & Match.game.in_(_kinds()) & Match.id.not_in(held)
+    over = (Match.status == "finished") & Match.id.not_in(held)
     found: list[Match] = []
-    for version in range(VERSION):
-        for here in (True, False):
-            query = Match.select().where(over & (Match.judged == version) & Match.imported_at.is_null(here))
-            found.extend(query.order_by(Match.finished_at.desc(), Match.id.desc()).limit(limit - len(found)))
-    return found
+    for version, here, kind in product(range(VERSION), (True, False), _kinds()):
+        # Game by game, each along the index: no look at a match that nobody can judge.
+        mine = over & (Match.judged == version) & (Match.game == kind) & Match.imported_at.is_null(here)
+        newest = Match.select().where(mine).order_by(Match.imported_at.desc(), Match.finished_at.desc()).limit(limit)
+        found.extend(newest)
+    return found[:limit]
 
 
 def claim(match: Match, now: datetime) -> Analysis | None:
@@ -165,12 +168,7 @@ def _judged(thinkers: Thinker, played: Played, seq: int) -> list[int]:
     chance = Random(f"{played.match.id} {seq}").random  # noqa: S311
     head = played.head
     given = head["game"], head["setup"], head["seats"], head["options"], played.rows[:seq], PLAYOUTS, chance
-    try:
-        future = thinkers.submit(judge, *given)
-    except RuntimeError as fault:
-        # The thinkers have been stopped, and with them soon the whole program.
-        raise CancelledError from fault
-    return [round(share * UNIT) for share in future.result(LEASE.total_seconds())]
+    return [round(share * UNIT) for share in thinkers.submit(judge, *given).result()]
 
 
 def _store(held: Analysis, **fields: Any) -> bool:

@@ -61,16 +61,25 @@ def _round(thinkers: Thinker, now: Callable[[], datetime], seconds: float, limit
 
 
 def _due(now: datetime, limit: int, room: int) -> list[Match]:
-    """Return the matches in which a bot is awaited and that nobody holds; the bots that move at once are first."""
+    """Return the matches in which a bot is awaited and that nobody holds; the bots that move at once are first.
+
+    Where there is no deadline somebody is there and waits, so these come before the others.
+    """
     free = Match.leased_until.is_null() | (Match.leased_until <= now)
     waiting = Match.select().where((Match.bot_acts == True) & (Match.status == "running") & free)  # noqa: E712
-    found = list(waiting.order_by(Match.deadline).limit(limit))
-    slow = [match for match in found if _is_slow(match)]
-    later = {match.id for match in slow}
-    return [match for match in found if match.id not in later] + slow[:room]
+    same = Match.alias()
+    in_it = Seat.select(Seat.match).join(User, on=Seat.user).switch(Seat).join(same, on=Seat.match == same.id)
+    with_slow = Match.id.in_(in_it.where((same.bot_acts == True) & User.bot.in_(list(SLOW))))  # noqa: E712
+    by_haste = (Match.deadline.asc(nulls="first"), Match.id)
+    quick = list(waiting.where(~with_slow).order_by(*by_haste).limit(limit))
+    slow: list[Match] = []
+    for match in waiting.where(with_slow).order_by(*by_haste).limit(limit):
+        (slow if _is_slow(match) else quick).append(match)
+    return quick + slow[:room]
 
 
 def _is_slow(match: Match) -> bool:
+    """Whether one of the bots awaited thinks for long; another may sit beside it that does not."""
     seats = log.places(match)
     return any(_strength(seats, seat) in SLOW for seat in seats if seat.user.bot and seat.number in match.awaited)
 

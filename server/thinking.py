@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol, TypeVar
 from engine import bots, games
 from engine.bots import Sight
 
-# A thought about one move that takes so many seconds will never end; its process is given up.
+# A thought that takes so many seconds will never end; its process is given up.
 LONGEST: Final = 30
 
 _Result = TypeVar("_Result")
@@ -39,12 +39,14 @@ class Thinker(Protocol):
 class Thinkers:
     """So many processes at a low priority. They start when they are first needed; one that dies is replaced.
 
-    A thought whose process dies ends with `concurrent.futures.BrokenExecutor`, and all that waited with it.
+    A thought that does not end has its process ended. A thought whose process ends, and all that waited with it, ends
+    with `concurrent.futures.BrokenExecutor`.
     """
 
-    def __init__(self, count: int, nice: int) -> None:
+    def __init__(self, count: int, nice: int, longest: int = LONGEST) -> None:
         self.count = count
         self._nice = nice
+        self._longest = longest
         self._lock = threading.Lock()
         self._stopped = False
         self._pool: ProcessPoolExecutor | None = None
@@ -56,11 +58,11 @@ class Thinkers:
                 return _cancelled()
             self._pool = self._pool or self._open()
             try:
-                return self._pool.submit(function, *given)
+                return self._pool.submit(_bounded, self._longest, function, *given)
             except BrokenExecutor:
                 self._pool.shutdown(wait=False)
                 self._pool = self._open()
-                return self._pool.submit(function, *given)
+                return self._pool.submit(_bounded, self._longest, function, *given)
 
     def stop(self) -> None:
         """Let the thoughts in hand end, and cancel those that wait."""
@@ -76,16 +78,21 @@ class Thinkers:
 
 
 def choose(strength: str, kind: str, sight: Sight, seconds: float) -> str:
-    """Return the move of a bot that thinks at most so many seconds; the process ends if the thought does not.
+    """Return the move of a bot that thinks at most so many seconds.
 
     Raises `ValueError`, `engine.games.UnknownGame`.
     """
     until = time.monotonic() + seconds
     thought = bots.Thought(bots.THOUGHT.playouts, lambda: time.monotonic() < until)
     chance = random.Random(secrets.randbits(128)).random  # noqa: S311 - nobody is shown what it draws
-    signal.alarm(LONGEST)
+    return bots.choose(strength, games.game(kind), sight, chance, thought)
+
+
+def _bounded(seconds: int, function: Callable[..., _Result], *given: Any) -> _Result:
+    """Carry the function out; the process ends if it takes so long."""
+    signal.alarm(seconds)
     try:
-        return bots.choose(strength, games.game(kind), sight, chance, thought)
+        return function(*given)
     finally:
         signal.alarm(0)
 

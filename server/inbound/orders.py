@@ -16,7 +16,7 @@ CLOSING: Final = ".!?, "
 BULLETS: Final = ("- ", "* ", "• ", "– ")
 NUMBER: Final = re.compile(r"[0-9]{1,2}[.)] +")
 # Words that do something which cannot be taken back; prose that happens to break before one must not do it.
-GRAVE: Final = frozenset({"resign", "leave", "stop", "start", "join"})
+GRAVE: Final = frozenset({"resign", "leave", "stop", "start", "join", "bots"})
 # Words that take a rest of the line, and those that take days.
 OPEN: Final = frozenset({"move", "say"})
 DATED: Final = frozenset({"pause", "vacation"})

@@ -6,7 +6,7 @@ from typing import Any
 
 STATEMENTS = """
 ALTER TABLE match ADD COLUMN judged SMALLINT NOT NULL DEFAULT 0;
-CREATE INDEX match_judged ON match (status, judged, finished_at, id);
+CREATE INDEX match_judged ON match (judged, game, status, imported_at, finished_at);
 
 CREATE TABLE analysis (
     match_id INTEGER NOT NULL PRIMARY KEY REFERENCES match (id), chances TEXT, playouts INTEGER NOT NULL,

@@ -59,7 +59,7 @@ class Match(Model):
     class Meta:
         indexes = (
             (("status", "counted", "finished_at", "id"), False),
-            (("status", "judged", "finished_at", "id"), False),
+            (("judged", "game", "status", "imported_at", "finished_at"), False),
             (("offers", "status"), False),
             (("status", "deadline"), False),
             (("status", "reminder_at"), False),

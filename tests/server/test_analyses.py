@@ -15,6 +15,7 @@ from together import damage, in_parallel
 from engine.bots import analysis as judging
 from server import analysis, db, log, seating
 from server.models import Analysis, Match, User
+from server.thinking import Thinker, Thinkers
 
 WON = ("a1", "b2", "b1", "c3", "c1")
 
@@ -51,7 +52,7 @@ def over(house: House, texts: tuple[str, ...] = WON) -> Match:
     return house.finish(match, texts)
 
 
-def run(house: House, thinker: Musing | None = None, **more: int) -> int:
+def run(house: House, thinker: Thinker | None = None, **more: int) -> int:
     return analysis.run(thinker or house.thinkers, lambda: house.now, **more)
 
 
@@ -144,12 +145,9 @@ def test_who_is_stopped_has_lost_only_a_step(house: House) -> None:
 
 
 def test_when_the_thinkers_have_stopped_nothing_is_held_up(house: House) -> None:
-    class Stopped(Musing):
-        def submit(self, *_: Any) -> Future[Any]:
-            raise RuntimeError("cannot schedule new futures after shutdown")
-
-    match = over(house)
-    assert run(house, Stopped()) == 0
+    match, stopped = over(house), Thinkers(1, 0)
+    stopped.stop()
+    assert run(house, stopped) == 0
     assert (row(match).fault, row(match).tries, row(match).leased_until) == ("", 0, None)
     run(house)
     assert judged(match)

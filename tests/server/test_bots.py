@@ -290,3 +290,14 @@ def test_a_bot_that_never_moves_is_moved_for_by_the_clock(house: House) -> None:
     house.now += timedelta(days=1)
     assert deadlines.run(lambda: house.now) == 1
     assert [row.via for row in house.played(match).rows] == ["web", "web", "clock"]
+
+
+def test_matches_with_slow_bots_do_not_keep_quick_ones_from_being_looked_at(house: House) -> None:
+    slow = [house.table("Ailsa", seats=2) for _ in range(3)]
+    for match in slow:
+        lobby.fill(match.id, house.people["Ailsa"], "strong", house.now)
+        if not log.get(match.id).bot_acts:
+            house.move(log.get(match.id))
+    quick = handed_over(house)
+    assert quick in bots._due(house.now, 3, 1)
+    assert len(bots._due(house.now, 3, 1)) == 2

@@ -70,9 +70,10 @@ def test_nothing_that_can_be_read_is_said_to_be_nothing(lines: list[str]) -> Non
         read(*lines)
 
 
-def test_prose_that_happens_to_break_before_a_grave_word_does_nothing() -> None:
+@pytest.mark.parametrize("grave", ["resign", "start", "bots strong"])
+def test_prose_that_happens_to_break_before_a_grave_word_does_nothing(grave: str) -> None:
     with refused("many-orders"):
-        read("I would never, not even in the worst of positions,", "resign", "but this is hard.")
+        read("I would never, not even in the worst of positions,", grave, "but this is hard.")
     assert read("resign", "Sorry!", "Ailsa").word == "resign"
 
 

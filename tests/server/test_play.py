@@ -128,7 +128,7 @@ def test_one_of_three_resigns_and_a_bot_plays_on(house: House) -> None:
     seating.resign(match.id, house.people["Bran"], "web", now=house.now)
     match = log.get(match.id)
     assert match.status == "running"
-    assert log.places(match)[1].user.bot == "easy"
+    assert log.places(match)[1].user.bot == "steady"
     assert [row.kind for row in house.played(match).rows] == ["resign", "takeover"]
     assert {mail.user.name for mail in house.queued(kind="notice")} == {"Ailsa", "Catrin"}
     with refused("not-yours"):

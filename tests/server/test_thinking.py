@@ -20,7 +20,6 @@ import pytest
 from house import House, Musing
 from test_secrets import OTHER, RECORDS
 
-from engine import bots as players
 from engine import games, replay
 from engine.bots import Sight, mind
 from engine.replay import Row
@@ -71,11 +70,9 @@ def shrug_off() -> str:
     return "still here"
 
 
-def never_end(found: dict[str, Any], texts: list[str]) -> str:
-    """Be a bot that never knows what to do."""
-    thinking.LONGEST = 1  # type: ignore[misc]
-    players.choose = lambda *_: time.sleep(60)  # type: ignore[assignment, return-value]
-    return thinking.choose("easy", found["game"], sight_of(found, found["setup"], texts), 2)
+def never_end() -> None:
+    """Think of nothing, for longer than anybody waits."""
+    time.sleep(60)
 
 
 @pytest.mark.parametrize("number", range(0, len(SEVERAL), 3))
@@ -152,12 +149,14 @@ def test_a_process_that_dies_is_replaced_when_the_next_thought_comes(thinkers: T
     assert before != after
 
 
-def test_a_thought_without_an_end_ends_its_process(thinkers: Thinkers) -> None:
-    thinkers.submit(about_myself).result()
-    began = time.monotonic()
-    with pytest.raises(BrokenExecutor):
-        thinkers.submit(never_end, *begun(0)).result()
-    assert time.monotonic() - began < 30
+def test_a_thought_without_an_end_ends_its_process_and_holds_nobody_up() -> None:
+    hasty = Thinkers(1, 3, longest=1)
+    try:
+        with pytest.raises(BrokenExecutor):
+            hasty.submit(never_end).result(30)
+        assert hasty.submit(about_myself).result(30)
+    finally:
+        hasty.stop()
 
 
 def test_who_thinks_does_not_leave_before_the_house_does(thinkers: Thinkers) -> None:

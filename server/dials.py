@@ -87,7 +87,7 @@ def _fate(played: Played, places: Sequence[Seat], seat: int) -> str:
     if columns.undecided(played, seat):
         return "a bot takes the seat over"
     if timeouts.never_moved(played, seat):
-        return "a bot takes the seat over, and whoever wants may have it"
+        return "a bot takes the seat over, because nobody has moved in it yet, and whoever wants may have it"
     if rule.missing == "loss":
         return "that counts as resigning"
     if rule.missing == "vote" and timeouts.others(places, seat):

@@ -100,10 +100,21 @@ def standing(played: Played, called: Sequence[str], seat: int | None) -> str:
         return "The match was called off."
     if outcome:
         winners = wording.listed([called[number] for number in outcome.winners])
-        return f"{winners} won: {outcome.reason}." if len(outcome.winners) == 1 else f"{winners} share the win."
+        told = f"{winners} won: {outcome.reason}." if len(outcome.winners) == 1 else f"{winners} share the win."
+        return told + _out_of_it(played, called)
     if seat is not None and seat in played.position.to_act:
         return "It is your turn."
     return f"It is {wording.listed([called[number] for number in played.position.to_act])}'s turn."
+
+
+def _out_of_it(played: Played, called: Sequence[str]) -> str:
+    """Return who had as many points as the winners and yet has not won, as a sentence to go on with; else nothing."""
+    outcome = played.outcome
+    if outcome is None or outcome.reason == "resignation":
+        return ""
+    best = max(outcome.scores[seat] for seat in outcome.winners)
+    gone = [called[seat] for seat in sorted(played.position.resigned) if outcome.scores[seat] >= best]
+    return f" {wording.listed(gone)} had resigned." if gone else ""
 
 
 def marks(told: Sequence[Line], gone: Collection[int] = ()) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def test_a_second_miss_in_a_row_is_said_to_cost_the_seat(house: House) -> None:
 def test_who_never_moved_is_said_to_lose_the_seat_to_whoever_wants_it(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     dial = awaited(house, match)
-    assert dial.fate == f"{TAKES}, and whoever wants may have it"
+    assert dial.fate == f"{TAKES}, because nobody has moved in it yet, and whoever wants may have it"
     timeouts.time_out(match.id, now=dial.until)
     assert [row.kind for row in house.played(match).rows] == ["timeout", "takeover", "offer"]
 

@@ -334,6 +334,7 @@ def test_a_seat_that_a_bot_played_to_the_end_is_shown_so(cottage: House) -> None
     match = bring(cottage, read("glory-resigned-best-score"))
     called = story.names(log.places(match))
     assert called == ["Ailsa* (bot)", "Bran*", "Catrin*"]
+    assert story.standing(log.read(match), called, None).endswith("won: last card laid. Ailsa* (bot) had resigned.")
     assert audit.verify(match.id) == []
 
 

@@ -39,6 +39,7 @@ check: $(VENV)/dev.done
 
 bench: $(VENV)/dev.done
 	@$(BIN)/python -m bench.replay
+	@$(BIN)/python -m bench.playouts
 
 hardship: $(VENV)/dev.done
 	@$(BIN)/pytest -q -m hardship tests

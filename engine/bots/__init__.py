@@ -6,16 +6,19 @@ through worlds that agree with all it has seen.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from engine.base import Game
-from engine.bots.mind import Chance, Mind, Sight
+from engine.bots.mind import Chance, Discreet, Mind, Sight
 from engine.bots.search import Thought, explore
 
 __all__ = ["STRENGTHS", "THOUGHT", "Chance", "Mind", "Sight", "Thought", "choose"]
 
 STRENGTHS: Final = ("easy", "steady", "strong")
 THOUGHT: Final = Thought(2000)
+TRUSTED: Final = 6
+"""A move that was tried so many times less than the one tried most is not known well enough to be made."""
 WORLDS: Final = 40
 """How many worlds the strong bot thinks through."""
 
@@ -56,6 +59,10 @@ def steady(mind: Mind, sight: Sight, chance: Chance) -> str:
 def strong(game: Game, mind: Mind, sight: Sight, chance: Chance, thought: Thought) -> str:
     """Return the move that was tried most in a search through worlds that may be the true one."""
     worlds = mind.worlds(sight, WORLDS, chance)
-    edges = explore(mind, worlds, thought, chance)
+    costs = partial(mind.telltale, sight) if isinstance(mind, Discreet) else None
+    edges = explore(mind, worlds, thought, chance, costs)
     chosen = max(edges, key=lambda edge: (edge.visits, edge.total))
+    if costs:
+        known = [edge for edge in edges if edge.visits and edge.visits * TRUSTED >= chosen.visits]
+        chosen = max(known, key=lambda edge: edge.total / edge.visits - edge.cost)
     return game.format(worlds[0], worlds[0].to_act[0], chosen.move)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from engine.base import Game, State, View
 from engine.replay import Position, Row
@@ -34,13 +34,17 @@ class Sight:
 
 
 class Edge:
-    """A move in the tree of a search: how promising it looked, how often it was tried, and what came of it in sum."""
+    """A move in the tree of a search: how promising it looked, how often it was tried, and what came of it in sum.
 
-    __slots__ = ("move", "prior", "total", "visits")
+    `cost` is what it loses besides, in shares of a win.
+    """
+
+    __slots__ = ("cost", "move", "prior", "total", "visits")
 
     def __init__(self, move: Any, prior: float) -> None:
         self.move = move
         self.prior = prior
+        self.cost = 0.0
         self.visits = 0
         self.total = 0.0
 
@@ -73,6 +77,18 @@ class Mind(Protocol):
 
     def suspect(self, sight: Sight, seat: int) -> Sequence[tuple[Any, float]] | None:
         """Return what another seat's secret may be and how likely each is; None if the game has no such secret."""
+        ...
+
+
+@runtime_checkable
+class Discreet(Protocol):
+    """What the mind of a game has besides, in which a seat does well to hide its secret. The strong bot asks for it."""
+
+    def telltale(self, sight: Sight, moves: Sequence[Any]) -> Sequence[float]:
+        """Return, for each move that the viewer may make now, how much it costs him that others learn from it.
+
+        The costs are shares of a win; a move that tells more costs more, and the same move costs more early on.
+        """
         ...
 
 

@@ -1,17 +1,17 @@
 """Monte-Carlo tree search over worlds: what the strong bot does, whatever the game.
 
 Each round takes one of the worlds that may be the true one (determinisation), walks down the tree that all rounds
-share, adds one position to it, plays on quickly from there and credits the result to the moves on the way. Moves are
-chosen by the rule of PUCT. What a seat's move is remembered under holds what that seat knows in the world at hand, so
-a seat may answer differently with another secret, while the root player, who has but one, never profits from knowing
-more than he does. Sources: Cowling, Powley, Whitehouse, "Information Set Monte Carlo Tree Search" (2012); Silver et
-al. (2017) for PUCT.
+share, now and then adds a position to it, plays on quickly from there and credits the result to the moves on the way.
+Moves are chosen by the rule of PUCT. What a seat's move is remembered under holds what that seat knows in the world at
+hand, so a seat may answer differently with another secret, while the root player, who has but one, never profits from
+knowing more than he does. Sources: Cowling, Powley, Whitehouse, "Information Set Monte Carlo Tree Search" (2012);
+Silver et al. (2017) for PUCT.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 from engine.base import State
@@ -19,8 +19,12 @@ from engine.bots.mind import Chance, Edge, Mind
 
 CURIOSITY = 1.0
 """How much a promising move that has been tried little is preferred to one that has gone well."""
+PATIENCE = 5
+"""How often a move must have been tried before the moves that answer it are looked at: to look at them is dear."""
 UNTRIED = 0.45
 """The share that a move is taken to bring before it has been tried."""
+
+Costs = Callable[[Sequence[Any]], Sequence[float]]
 
 
 class Thought(NamedTuple):
@@ -37,8 +41,15 @@ class Tree:
         self.mind = mind
         self.nodes: dict[tuple[Any, ...], list[Edge]] = {}
 
+    def open(self, line: tuple[Any, ...], state: State) -> list[Edge]:
+        """Add the position after a line of moves, and return the moves that it holds."""
+        seat = state.to_act[0]
+        edges = [Edge(move, prior) for move, prior in self.mind.promise(state, seat)]
+        self.nodes[line, seat, self.mind.secret(state, seat)] = edges
+        return edges
+
     def grow(self, world: State, chance: Chance) -> None:
-        """Walk down from the world, add one position, play on, and credit the result."""
+        """Walk down from the world, add a position if it is time, play on, and credit the result."""
         mind, state = self.mind, world
         line: tuple[Any, ...] = ()
         walked: list[tuple[Edge, int]] = []
@@ -48,7 +59,9 @@ class Tree:
             key = (line, seat, mind.secret(state, seat))
             edges = self.nodes.get(key)
             if edges is None:
-                edges = self.nodes[key] = [Edge(move, prior) for move, prior in mind.promise(state, seat)]
+                if walked and walked[-1][0].visits < PATIENCE:
+                    break
+                edges = self.open(line, state)
                 fresh = True
             edge = best(edges)
             walked.append((edge, seat))
@@ -63,22 +76,30 @@ class Tree:
 def best(edges: Sequence[Edge]) -> Edge:
     """Return the move to try next by the rule of PUCT."""
     tried = sqrt(1 + sum(edge.visits for edge in edges))
-    chosen, most = edges[0], -1.0
+    chosen, most = edges[0], -inf
     for edge in edges:
         visits = edge.visits
-        worth = edge.total / visits if visits else UNTRIED
+        worth = (edge.total / visits if visits else UNTRIED) - edge.cost
         worth += CURIOSITY * edge.prior * tried / (1 + visits)
         if worth > most:
             chosen, most = edge, worth
     return chosen
 
 
-def explore(mind: Mind, worlds: Sequence[State], thought: Thought, chance: Chance) -> Sequence[Edge]:
-    """Think about the worlds, which all look alike to the seat to act; return its moves with what came of them."""
+def explore(
+    mind: Mind, worlds: Sequence[State], thought: Thought, chance: Chance, costs: Costs | None = None
+) -> Sequence[Edge]:
+    """Think about the worlds, which all look alike to the seat to act; return its moves with what came of them.
+
+    `costs` tells of the moves among which the seat chooses now what each loses besides, in shares of a win.
+    """
     tree = Tree(mind)
+    root = tree.open((), worlds[0])
+    if costs:
+        for edge, cost in zip(root, costs([edge.move for edge in root]), strict=True):
+            edge.cost = cost
     for number in range(max(1, thought.playouts)):
         if number and thought.more and not thought.more():
             break
         tree.grow(worlds[number % len(worlds)], chance)
-    seat = worlds[0].to_act[0]
-    return tree.nodes[(), seat, mind.secret(worlds[0], seat)]
+    return root

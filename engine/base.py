@@ -148,9 +148,9 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a newcomer is told at one moment of his first match: about sixty words, with `places` of the board to mark.
+    """What a newcomer is told at one moment of his first match, with `places` of the board to mark.
 
-    `key` is its name, once in a match.
+    `key` is its name, once in a match. `engine.lessons.LONGEST` says how many words it has at most.
     """
 
     key: str
@@ -164,13 +164,13 @@ class Example:
     """A picture for the rules: a view with marks, and the part of its drawing to show.
 
     `key` is its name in addresses: lower-case letters, digits and hyphens. `box` holds left, top, width and height in
-    the units of the drawing, None for the whole. `caption` says what it shows, `alt` what is seen.
+    the units of the drawing. `caption` says what it shows, `alt` what is seen.
     """
 
     key: str
     view: View
     marks: tuple[str, ...]
-    box: tuple[float, float, float, float] | None
+    box: tuple[float, float, float, float]
     caption: Phrase
     alt: Phrase
 
@@ -252,7 +252,7 @@ class Game(Protocol):
 
     @property
     def mind(self) -> Mind | None:
-        """What bots know of the game beyond its rules; None if it tells them nothing, so that they move anyhow."""
+        """What bots know of the game beyond its rules; None if nothing, so that they make any legal move."""
         ...
 
     def deal(self, stream: Stream, seats: int, options: Mapping[str, str]) -> Plain:
@@ -321,11 +321,11 @@ class Game(Protocol):
         """
         ...
 
-    def lesson(self, views: Sequence[View]) -> Lesson | None:
-        """Return what a newcomer is to be told now, None if nothing is new to him or the game has no guide.
+    def lessons(self, views: Sequence[View]) -> tuple[Lesson | None, ...]:
+        """Return what a newcomer is told at each of the views: None where nothing is new to him or there is no guide.
 
-        `views` are the viewer's own: one for each of his turns so far, and the one of now. A lesson is told at the
-        first of them to which it applies, and never at a later one.
+        `views` are his own: one for each of his turns so far, and the one of now. A lesson is told at the first of
+        them to which it applies, and never at a later one; what comes later changes nothing of what was told.
         """
         ...
 

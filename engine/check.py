@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 from engine import games, record, replay
 from engine.base import Game, InvalidSetup, MoveError, State, View
 from engine.deal import Stream, stream_for
+from engine.lessons import LONGEST as LONGEST_LESSON
 from engine.replay import Position, Row
 from engine.selfplay import NAMES
 
@@ -30,8 +31,6 @@ THOROUGH = 8
 """One position in so many is looked at in every way; the others only in the quick ways."""
 WIDTH = 76
 JUNK: tuple[Any, ...] = (None, 0, "", [], {}, {"junk": 0}, [[]])
-LESSON = 80
-"""A lesson has at most so many words."""
 KEY = re.compile(r"[a-z0-9-]+")
 FORBIDDEN = ("style", "script", "image", "a", "foreignObject")
 
@@ -55,7 +54,6 @@ def match(game: Game, seed: int, number: int) -> dict[str, Any]:
     rows: list[Row] = []
     beginner = number % seats
     views: list[View] = []
-    told: set[str] = set()
 
     def so_far(outcome: Any = None) -> dict[str, Any]:
         return record.build(
@@ -83,13 +81,12 @@ def match(game: Game, seed: int, number: int) -> dict[str, Any]:
                 _look(game, position, move, seat, chance)
             if seat == beginner and number % THOROUGH == 0:
                 views.append(game.view(position.state, seat, None))
-                _teach(game, views, told)
             row = Row(position.seq + 1, seat, replay.MOVE, text)
             rows.append(row)
             position = replay.advance(position, row)
         _ended(game, position)
         if views:
-            _teach(game, [*views, game.view(position.state, beginner, position.outcome)], told)
+            _teach(game, [*views, game.view(position.state, beginner, position.outcome)])
         whole = so_far(position.outcome)
         again = record.check(record.load(record.dump(whole))).state
         _hold(again == position.state, "the record leads to another position")
@@ -190,16 +187,21 @@ def _hide(game: Game, state: State, viewer: int | None, move: Any, seat: int, ch
             _hold(after[0] == after[1], f"the view of {viewer} after {said!r} tells a secret")
 
 
-def _teach(game: Game, views: Sequence[View], told: set[str]) -> None:
-    """Check what a newcomer is told at the last of his views: a few words, and none of those `told`."""
-    lesson = game.lesson(views)
-    if lesson is None:
-        return
-    words = " ".join(phrase.read(NAMES) for phrase in lesson.text).split()
-    _hold(bool(lesson.title.read(NAMES)) and 0 < len(words) <= LESSON, f"the lesson {lesson.key} is empty or too long")
-    game.picture(views[-1], lesson.places)
-    _hold(lesson.key not in told, f"the lesson {lesson.key} is told twice")
-    told.add(lesson.key)
+def _teach(game: Game, views: Sequence[View]) -> None:
+    """Check what a newcomer is told at each of his views: a few words, each lesson once, nothing from hindsight."""
+    lessons, told = game.lessons(views), set[str]()
+    half = len(views) // 2
+    _hold(len(lessons) == len(views), "there is not one lesson, or None, for each view")
+    _hold(game.lessons(views[:half]) == lessons[:half], "what comes later changes what was told")
+    for view, lesson in zip(views, lessons, strict=True):
+        if lesson is None:
+            continue
+        words = " ".join(phrase.read(NAMES) for phrase in lesson.text).split()
+        fair = bool(lesson.title.read(NAMES)) and 0 < len(words) <= LONGEST_LESSON
+        _hold(fair, f"the lesson {lesson.key} is empty or too long")
+        game.picture(view, lesson.places)
+        _hold(lesson.key not in told, f"the lesson {lesson.key} is told twice")
+        told.add(lesson.key)
 
 
 def _illustrate(game: Game) -> None:
@@ -209,7 +211,7 @@ def _illustrate(game: Game) -> None:
     _hold(len(set(keys)) == len(keys), "two examples have the same key")
     for example in examples:
         _hold(KEY.fullmatch(example.key) is not None, f"{example.key!r} cannot stand in an address")
-        _hold(example.box is None or min(example.box[2:]) > 0, f"the box of {example.key} is empty")
+        _hold(min(example.box[2:]) > 0, f"the box of {example.key} is empty")
         _hold(bool(example.caption.read(NAMES) and example.alt.read(NAMES)), f"{example.key} lacks words")
         _sound(game.picture(example.view, example.marks))
 

@@ -27,19 +27,16 @@ _TRANSLATE: Final = re.compile(r"translate\((-?[\d.]+) (-?[\d.]+)\)")
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
 
-def cut(picture: str, box: Box | None) -> str:
-    """Return the SVG document of the part; None for the whole picture, without what is not seen."""
+def cut(picture: str, box: Box) -> str:
+    """Return the SVG document of the part."""
     # Without its name space the names of elements are bare, and are written so again.
     root = ElementTree.fromstring(picture.replace(f' xmlns="{NAMESPACE}"', "", 1))  # noqa: S314 - our own drawing
-    seen = EVERYWHERE
-    if box:
-        left, top, wide, high = box
-        root.set("viewBox", " ".join(f"{value:g}" for value in box))
-        root.set("width", f"{wide:g}")
-        root.set("height", f"{high:g}")
-        seen = (left, top, left + wide, top + high)
+    left, top, wide, high = box
+    root.set("viewBox", " ".join(f"{value:g}" for value in box))
+    root.set("width", f"{wide:g}")
+    root.set("height", f"{high:g}")
     known = {found.get("id", ""): found for found in root.iter() if found.get("id")}
-    _thin(root, seen, known)
+    _thin(root, (left, top, left + wide, top + high), known)
     _forget(root)
     return ElementTree.tostring(root, encoding="unicode").replace("<svg ", f'<svg xmlns="{NAMESPACE}" ', 1)
 

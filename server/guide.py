@@ -9,7 +9,7 @@ from functools import cache
 from engine import games
 from engine.base import Lesson, View
 from engine.deal import stream_for
-from server import db, log, story
+from server import companions, db, log, story
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
@@ -45,9 +45,8 @@ def read(played: Played, seats: Sequence[Seat], called: Sequence[str], seat: int
     if seat is None or not exists(played.game.kind):
         return None
     if not seats[seat].guided:
-        return Guide(on=False) if _alone(seats, seat) else None
-    views = own_views(played, seat)
-    lessons = [played.game.lesson(views[:count]) for count in range(1, len(views) + 1)]
+        return Guide(on=False) if companions.alone(seats) else None
+    lessons = played.game.lessons(own_views(played, seat))
     *before, now = [_told(lesson, called) if lesson else None for lesson in lessons]
     return Guide(on=True, lesson=now, seen=tuple(told for told in reversed(before) if told))
 
@@ -57,7 +56,7 @@ def switch(match: Match, user: User, on: bool) -> None:
     seats, seat = log.places(match), log.own_number(match, user)
     if seat is None:
         raise Refused("not-yours", "You have no seat in this match.")
-    if on and not (exists(match.game) and (seats[seat].guided or _alone(seats, seat))):
+    if on and not (exists(match.game) and (seats[seat].guided or companions.alone(seats))):
         raise Refused("bad-input", "There is no guide for this match.")
     with db.transaction():
         Seat.update(guided=on).where(Seat.id == seats[seat].id).execute()
@@ -69,7 +68,7 @@ def exists(kind: str) -> bool:
     game = games.game(kind)
     seats, options = game.seat_counts[0], {option.name: option.default for option in game.options}
     state = game.begin(game.deal(stream_for(b"", [""] * seats), seats, options), seats, options)
-    return game.lesson([game.view(state, state.to_act[0], None)]) is not None
+    return game.lessons([game.view(state, state.to_act[0], None)]) != (None,)
 
 
 def own_views(played: Played, seat: int) -> list[View]:
@@ -86,8 +85,3 @@ def own_views(played: Played, seat: int) -> list[View]:
 def _told(lesson: Lesson, called: Sequence[str]) -> Told:
     sentences = tuple(phrase.read(called) for phrase in lesson.text)
     return Told(lesson.key, lesson.title.read(called), sentences, lesson.places)
-
-
-def _alone(seats: Sequence[Seat], seat: int) -> bool:
-    """Whether the seat plays against bots alone."""
-    return all(other.owner.bot for number, other in enumerate(seats) if number != seat)

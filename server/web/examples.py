@@ -12,12 +12,10 @@ import flask
 from engine import games
 from engine.base import Example
 from engine.cutout import cut
+from engine.selfplay import NAMES
 from server.errors import Refused
 
 pages = flask.Blueprint("examples", __name__)
-
-# Who plays in the sentences of examples.
-NAMES = ("Ailsa", "Bran", "Catrin", "Dugald")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ def picture(kind: str, key: str) -> Picture:
     """Return an example of a game as a page shows it. Raises `Refused` (not-found) if there is none."""
     found = _example(kind, key)
     address = flask.url_for("examples.show", kind=kind, key=key, v=_version(kind, key))
-    width, height = _size(kind, key)
+    _, _, width, height = found.box
     return Picture(address, width, height, found.caption.read(NAMES), found.alt.read(NAMES))
 
 
@@ -67,10 +65,3 @@ def _drawing(kind: str, key: str) -> str:
 @cache
 def _version(kind: str, key: str) -> str:
     return hashlib.sha256(_drawing(kind, key).encode()).hexdigest()[:10]
-
-
-def _size(kind: str, key: str) -> tuple[float, float]:
-    """Return width and height as the drawing itself says."""
-    opening = _drawing(kind, key).partition(">")[0]
-    width, height = (float(opening.partition(f' {name}="')[2].partition('"')[0]) for name in ("width", "height"))
-    return width, height

@@ -162,18 +162,28 @@ class OtherMoves(Glory):
 
 
 class TellsTwice(Glory):
-    def lesson(self, views: Any) -> Lesson | None:
-        return super().lesson(views[:1])
+    def lessons(self, views: Any) -> tuple[Lesson | None, ...]:
+        return super().lessons(views[:1]) * len(views)
 
 
 class TellsForEver(Glory):
-    def lesson(self, views: Any) -> Lesson | None:
-        return Lesson("long", Phrase("Long"), (Phrase("word " * 81),))
+    def lessons(self, views: Any) -> tuple[Lesson | None, ...]:
+        return (Lesson("long", Phrase("Long"), (Phrase("word " * 61),)),) * len(views)
 
 
 class TellsNobodyKnowsWhat(Glory):
-    def lesson(self, views: Any) -> Lesson | None:
-        return Lesson("gap", Phrase("Gap"), (Phrase("{who} moved."),))
+    def lessons(self, views: Any) -> tuple[Lesson | None, ...]:
+        return (Lesson("gap", Phrase("Gap"), (Phrase("{who} moved."),)),) * len(views)
+
+
+class TellsOnlyNow(Glory):
+    def lessons(self, views: Any) -> tuple[Lesson | None, ...]:
+        return super().lessons(views)[-1:]
+
+
+class TellsFromHindsight(Glory):
+    def lessons(self, views: Any) -> tuple[Lesson | None, ...]:
+        return super().lessons(views) if not views or views[-1].outcome else (None,) * len(views)
 
 
 @pytest.mark.parametrize(
@@ -196,6 +206,8 @@ class TellsNobodyKnowsWhat(Glory):
         (TellsTwice(), "the lesson hand is told twice"),
         (TellsForEver(), "the lesson long is empty or too long"),
         (TellsNobodyKnowsWhat(), "KeyError"),
+        (TellsOnlyNow(), "not one lesson, or None, for each view"),
+        (TellsFromHindsight(), "what comes later changes what was told"),
     ],
     ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
 )

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from play_helpers import LAND
 
-from engine import games
+from engine import games, moments
 from engine.base import Example
 from engine.cutout import NAMESPACE, cut
 from engine.games.clans import examples as of_clans
@@ -47,9 +47,9 @@ def test_each_picture_is_a_document_that_refers_to_nothing_outside(kind: str, ke
 @pytest.mark.parametrize(("kind", "key"), PICTURES)
 def test_each_picture_shows_its_part_and_says_what_is_seen(kind: str, key: str) -> None:
     found, text = example(kind, key), drawn(kind, key)
-    if found.box:
-        left, top, wide, high = found.box
-        assert f'viewBox="{left:g} {top:g} {wide:g} {high:g}"' in text
+    left, top, wide, high = found.box
+    assert f'viewBox="{left:g} {top:g} {wide:g} {high:g}"' in text
+    assert f'width="{wide:g}" height="{high:g}"' in text
     for phrase in (found.caption, found.alt):
         assert phrase.read(NAMES)
     assert text.count('class="mark-number"') == len(found.marks)
@@ -72,12 +72,12 @@ def test_a_part_has_what_lies_in_it_and_nothing_else() -> None:
     assert ">J4<" not in part
     assert 'data-territory="B5"' in part
     assert 'data-territory="L2"' not in part
-    assert cut(whole, None).count('class="hut"') == 60
+    assert cut(whole, (0, 0, 1000, 1060)).count('class="hut"') == 60
 
 
-def test_a_picture_without_parts_is_left_as_it_is() -> None:
+def test_a_picture_that_is_shown_whole_is_left_as_it_is() -> None:
     plain = f'<svg xmlns="{NAMESPACE}" width="9" height="9" viewBox="0 0 9 9"><path d="M1 1C2 2 3 3 4 4" /></svg>'
-    assert cut(plain, None) == plain
+    assert cut(plain, (0, 0, 9, 9)) == plain
 
 
 def villages(key: str) -> dict[str, tuple[int, int, list[str]]]:
@@ -103,7 +103,7 @@ def test_the_captions_of_clans_are_true() -> None:
 
 
 def test_the_match_behind_the_pictures_of_clans_is_one() -> None:
-    states = of_clans.positions()
+    states = moments.positions(games.game("clans"), of_clans.PLAYED)
     end = states[-1].outcome()
     assert end
     assert end.reason == "twelfth village"
@@ -136,10 +136,11 @@ def test_the_captions_of_glory_are_true() -> None:
         "before": [[1, 3, 2], [0, 5, 2]],
         "between": [[1, 3, 2], [0, 4, 1]],
     }
-    for row, fits in (("continuous", True), ("separate", False)):
-        state = of_glory.positions(of_glory.DEALT, of_glory.MOVES, row)[-1]
+    game = games.game("glory")
+    for match, fits in ((of_glory.PLAYED, True), (of_glory.WALLED, False)):
+        state = moments.positions(game, match)[-1]
         assert any(text.startswith("P4 N4") for text in written(state)) is fits
-    unlucky = of_glory.positions(of_glory.UNLUCKY, (), "continuous")[0]
+    unlucky = moments.positions(game, of_glory.UNLUCKY)[0]
     assert all(" down" in text for text in written(unlucky))
     assert example("glory", "down").view.table["down"] == {"N1": {"seat": 0, "card": None}}
 

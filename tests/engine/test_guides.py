@@ -18,11 +18,11 @@ from engine.games.clans.board import TERRITORIES
 from engine.games.clans.rules import foundings, newborn_by
 from engine.games.glory.cards import SPOT
 from engine.games.glory.rules import fits, matches
+from engine.lessons import LONGEST
 
 FOLDER = Path(__file__).parent.parent / "records"
 RECORDS = [path.stem for path in sorted(FOLDER.glob("*.json"))]
 NAMES = ("Ailsa", "Bran", "Catrin", "Dugald")
-LONGEST = 62  # words of a lesson
 
 
 class Moment(NamedTuple):
@@ -48,10 +48,10 @@ def moments(name: str) -> tuple[Moment, ...]:
             for before, row in zip(positions, rows, strict=False)
             if row.kind == "move" and row.seat == seat and seat in before.to_act
         ]
-        views: list[View] = []
-        for turn, now in enumerate((*turns, positions[-1])):
-            views.append(game.view(now.state, seat, now.outcome))
-            told.append(Moment(seat, turn, now.state, views[-1], game.lesson(views)))
+        seen = [*turns, positions[-1]]
+        views = [game.view(now.state, seat, now.outcome) for now in seen]
+        for turn, (now, view, lesson) in enumerate(zip(seen, views, game.lessons(views), strict=True)):
+            told.append(Moment(seat, turn, now.state, view, lesson))
     return tuple(told)
 
 
@@ -107,11 +107,9 @@ def test_every_place_of_a_lesson_is_marked_on_the_board(name: str) -> None:
 def test_the_guide_tells_the_same_in_every_world_that_looks_the_same(name: str) -> None:
     game, chance = games.game(name.partition("-")[0]), stream_for(b"another world, quite another one", [])
     for seat in {moment.seat for moment in moments(name)}:
-        others: list[View] = []
-        for moment in moments(name):
-            if moment.seat == seat and not moment.view.outcome:
-                others.append(game.view(game.reshuffled(moment.state, seat, chance), seat, None))
-                assert game.lesson(others) == moment.lesson
+        turns = [moment for moment in moments(name) if moment.seat == seat and not moment.view.outcome]
+        others = [game.view(game.reshuffled(moment.state, seat, chance), seat, None) for moment in turns]
+        assert game.lessons(others) == tuple(moment.lesson for moment in turns)
 
 
 @pytest.mark.parametrize("kind", ["clans", "glory"])
@@ -119,9 +117,17 @@ def test_who_waits_for_others_is_told_nothing(kind: str) -> None:
     game = games.game(kind)
     state = game.begin(game.deal(stream_for(b"any", []), 3, {}), 3, {})
     waiting = (state.to_act[0] + 1) % 3
-    assert game.lesson([game.view(state, waiting, None)]) is None
-    assert game.lesson([game.view(state, None, None)]) is None
-    assert game.lesson([]) is None
+    assert game.lessons([game.view(state, waiting, None), game.view(state, None, None)]) == (None, None)
+    assert game.lessons([]) == ()
+
+
+@pytest.mark.parametrize("name", RECORDS[::3])
+def test_what_is_told_does_not_depend_on_what_comes_later(name: str) -> None:
+    game = games.game(name.partition("-")[0])
+    for seat in {moment.seat for moment in moments(name)}:
+        views = [moment.view for moment in moments(name) if moment.seat == seat]
+        told = game.lessons(views)
+        assert all(game.lessons(views[:count]) == told[:count] for count in range(len(views)))
 
 
 def test_a_beginner_meets_the_lessons_in_a_sensible_order() -> None:
@@ -239,7 +245,7 @@ def test_what_shields_take_is_told_as_it_stands() -> None:
 def test_a_card_that_another_laid_face_down_is_told_of() -> None:
     state = position({"N2": "R5", "N5": "B6 down by 0", "S5": "Y4 down by 1"}, ["G3 R4", "W4 W6"])
     view = games.game("glory").view(state, 0, None)
-    told = [games.game("glory").lesson([view] * count) for count in range(1, 4)]
+    told = games.game("glory").lessons([view] * 3)
     keys = [lesson.key if lesson else None for lesson in told]
     assert keys == ["hand", "shields", "others-down"]
     assert told[2]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
-from engine.base import Example, Phrase
-from engine.games.clans import notation, setup, view
+from engine.base import Example, Game
 from engine.games.clans.board import CLANS, TERRITORIES
-from engine.games.clans.rules import State
+from engine.moments import Match, Moment, drawn
 
-SEATS = 2
 LETTERS = dict(zip("rbgyk", CLANS, strict=True))
 HUTS = "rybgkbkyrgrybgkrybkgkgrybrykgbgrkybygbrkrygbkykgrbygrbkygbrk"
 MOVES = (
@@ -19,25 +16,19 @@ MOVES = (
     *("A5-D1", "E4-D3", "D3-D4 / D4 D1", "H2-H5", "J2-J5", "B5-B3", "B2-B3 / B1 B3", "F2-G1", "I4-H5", "F5-I2"),
     *("C4-G1", "J5-J4", "I2-I1", "C3-C2", "C5-C2 / G1"),
 )
-OTHERWISE = "B2-B3 / B3 B1"
-"""The move `B2-B3 / B1 B3` of the match, with the other order."""
 ORDERED = MOVES.index("B2-B3 / B1 B3")
-
-
-class Moment(NamedTuple):
-    """One picture: after how many moves of the match, what is marked, which part is shown, and what is said of it."""
-
-    key: str
-    moves: int
-    marks: tuple[str, ...]
-    box: tuple[float, float, float, float]
-    caption: str
-    alt: str
-
+SETUP = {
+    "huts": {name: LETTERS[letter] for name, letter in zip(TERRITORIES, HUTS, strict=True)},
+    "clans": ["yellow", "black"],
+    "first": 0,
+}
+PLAYED = Match(SETUP, 2, {}, MOVES)
+OTHERWISE = Match(SETUP, 2, {}, (*MOVES[:ORDERED], "B2-B3 / B3 B1"))
+"""The same match up to the move that founds two villages, which it does in the other order."""
 
 MOMENTS = (
     *(
-        Moment(terrain, len(MOVES), (), (*corner, 72, 54), terrain.capitalize(), f"Land of {terrain}")
+        Moment(terrain, PLAYED, len(MOVES), (), (*corner, 72, 54), terrain.capitalize(), f"Land of {terrain}")
         for terrain, corner in (
             ("forest", (462, 200)),
             ("mountain", (240, 62)),
@@ -47,6 +38,7 @@ MOMENTS = (
     ),
     Moment(
         "lake",
+        PLAYED,
         0,
         (),
         (349, 61, 499, 374),
@@ -56,6 +48,7 @@ MOMENTS = (
     ),
     Moment(
         "moving",
+        PLAYED,
         16,
         ("K1", "K3"),
         (261, 747, 361, 271),
@@ -65,6 +58,7 @@ MOMENTS = (
     ),
     Moment(
         "village",
+        PLAYED,
         17,
         ("K1",),
         (261, 747, 361, 271),
@@ -74,6 +68,7 @@ MOMENTS = (
     ),
     Moment(
         "hostile",
+        PLAYED,
         34,
         (),
         (466, 318, 333, 250),
@@ -82,6 +77,7 @@ MOMENTS = (
     ),
     Moment(
         "order",
+        PLAYED,
         30,
         ("B2",),
         (307, 10, 339, 254),
@@ -90,6 +86,7 @@ MOMENTS = (
     ),
     Moment(
         "order-one",
+        PLAYED,
         31,
         (),
         (307, 10, 339, 254),
@@ -99,6 +96,7 @@ MOMENTS = (
     ),
     Moment(
         "order-other",
+        OTHERWISE,
         31,
         (),
         (307, 10, 339, 254),
@@ -107,6 +105,7 @@ MOMENTS = (
     ),
     Moment(
         "seven",
+        PLAYED,
         34,
         ("H5",),
         (191, 561, 340, 255),
@@ -116,6 +115,7 @@ MOMENTS = (
     ),
     Moment(
         "strife-before",
+        PLAYED,
         38,
         ("G1",),
         (668, 236, 320, 240),
@@ -124,6 +124,7 @@ MOMENTS = (
     ),
     Moment(
         "strife",
+        PLAYED,
         39,
         (),
         (668, 236, 320, 240),
@@ -135,32 +136,6 @@ MOMENTS = (
 
 
 @cache
-def examples() -> tuple[Example, ...]:
+def examples(game: Game) -> tuple[Example, ...]:
     """Return the pictures in the order of the rules page."""
-    states = positions()
-    found = [_drawn(moment, states[moment.moves]) for moment in MOMENTS if moment.key != "order-other"]
-    other = next(moment for moment in MOMENTS if moment.key == "order-other")
-    return (*found, _drawn(other, _after(states[ORDERED], OTHERWISE)))
-
-
-def positions() -> list[State]:
-    """Return the positions of the match, before the first move and after each."""
-    dealt = {
-        "huts": {name: LETTERS[letter] for name, letter in zip(TERRITORIES, HUTS, strict=True)},
-        "clans": ["yellow", "black"],
-        "first": 0,
-    }
-    states = [setup.begin(dealt, SEATS, {})]
-    for text in MOVES:
-        states.append(_after(states[-1], text))
-    return states
-
-
-def _after(state: State, text: str) -> State:
-    seat = state.to_act[0]
-    return state.apply(seat, notation.parse(state, seat, text))
-
-
-def _drawn(moment: Moment, state: State) -> Example:
-    seen = view.view(state, None, None)
-    return Example(moment.key, seen, moment.marks, moment.box, Phrase(moment.caption), Phrase(moment.alt))
+    return drawn(game, MOMENTS)

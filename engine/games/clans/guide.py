@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from engine.base import Lesson, Phrase, Plain, View, Who, listed
+from engine.base import Lesson, Outcome, Phrase, Plain, View, Who, listed
 from engine.games.clans.board import CLANS, EPOCHS, NEIGHBOURS, TERRAIN, TERRITORIES
 from engine.games.clans.outlook import arising, chances, ends, gain, known, pair, pile_of, use
 from engine.games.clans.rules import SEVEN, SIZE, Founding, Village, settle
@@ -19,15 +19,13 @@ LATE = 3
 """How many chips are left when the end is near."""
 
 
-def lesson(views: Sequence[View]) -> Lesson | None:
-    """Return what is to be told at the last of the views."""
-    return told(views, TELLERS)
+def lessons(views: Sequence[View]) -> tuple[Lesson | None, ...]:
+    """Return what is to be told at each of the views."""
+    return told(views, TELLERS, _sums, SINCE)
 
 
-def _clan(view: View, number: int) -> Lesson | None:
+def _clan(view: View) -> Lesson:
     """Tell which clan is the viewer's, and how a move is made, by one that brings that clan into company."""
-    if view.outcome:
-        return None
     own = view.table["own_clan"]
     text = _into_company(view)
     source, target = ends(text)
@@ -50,9 +48,7 @@ def _clan(view: View, number: int) -> Lesson | None:
     )
 
 
-def _walking(view: View, number: int) -> Lesson | None:
-    if number < 1 or view.outcome:
-        return None
+def _walking(view: View) -> Lesson:
     return Lesson(
         "walking",
         Phrase("Huts walk together"),
@@ -70,9 +66,9 @@ def _walking(view: View, number: int) -> Lesson | None:
     )
 
 
-def _village(view: View, number: int) -> Lesson | None:
+def _village(view: View) -> Lesson | None:
     """Tell of the move that founds villages and is best for the viewer's clan."""
-    found = [] if view.outcome else list(chances(view))
+    found = list(chances(view))
     if not found:
         return None
     own = view.table["own_clan"]
@@ -92,9 +88,9 @@ def _village(view: View, number: int) -> Lesson | None:
     return Lesson("village", Phrase("A village can be founded now"), tuple(sentences), places)
 
 
-def _order(view: View, number: int) -> Lesson | None:
+def _order(view: View) -> Lesson | None:
     """Tell of the order when one legal move founds several villages."""
-    found = {} if view.outcome else arising(known(view), view.moves)
+    found = arising(known(view), view.moves)
     several = {source: born for source, born in found.items() if len(born) > 1}
     if not several:
         return None
@@ -116,11 +112,11 @@ def _order(view: View, number: int) -> Lesson | None:
     )
 
 
-def _strife(view: View, number: int) -> Lesson | None:
+def _strife(view: View) -> Lesson | None:
     """Tell of strife when all five clans stand on one territory that is no village yet."""
     villages = {village["territory"] for village in view.table["villages"]}
     found = (name for name, huts in view.table["huts"].items() if all(huts) and name not in villages)
-    place = None if view.outcome else next(found, None)
+    place = next(found, None)
     if place is None:
         return None
     own, option = view.table["own_clan"], view.table["options"]["five_singles"]
@@ -151,9 +147,9 @@ def _strife(view: View, number: int) -> Lesson | None:
     )
 
 
-def _seven(view: View, number: int) -> Lesson | None:
+def _seven(view: View) -> Lesson | None:
     """Tell of large groups when one of seven huts or more stands beside a neighbour with huts."""
-    if view.outcome or max(map(sum, view.table["huts"].values())) < SEVEN >> SIZE:
+    if max(map(sum, view.table["huts"].values())) < SEVEN >> SIZE:
         return None
     state = known(view)
     place = next(
@@ -185,10 +181,10 @@ def _seven(view: View, number: int) -> Lesson | None:
     )
 
 
-def _chip(view: View, number: int) -> Lesson | None:
+def _chip(view: View) -> Lesson | None:
     """Tell of the first chip of the viewer."""
     mine = [village for village in view.table["villages"] if village["founder"] == view.viewer]
-    if view.outcome or not mine:
+    if not mine:
         return None
     place, value = mine[0]["territory"], mine[0]["value"]
     return Lesson(
@@ -209,10 +205,10 @@ def _chip(view: View, number: int) -> Lesson | None:
     )
 
 
-def _first_village(view: View, number: int) -> Lesson | None:
+def _first_village(view: View) -> Lesson | None:
     """Tell of the first village of the match if another player founded it."""
     village = next(iter(view.table["villages"]), None)
-    if view.outcome or village is None or village["founder"] == view.viewer:
+    if village is None or village["founder"] == view.viewer:
         return None
     return Lesson(
         "first-village",
@@ -236,9 +232,9 @@ def _first_village(view: View, number: int) -> Lesson | None:
     )
 
 
-def _epoch(epoch: int, view: View, number: int) -> Lesson | None:
+def _epoch(epoch: int, view: View) -> Lesson | None:
     """Tell what the epoch of that index makes of the terrains, once it has begun."""
-    if view.outcome or view.table["epoch"] != epoch + 1 or number < 2:
+    if view.table["epoch"] != epoch + 1:
         return None
     chips, favourable, hostile, bonus = EPOCHS[epoch]
     facts: dict[str, int | str] = {
@@ -271,9 +267,9 @@ def _epoch(epoch: int, view: View, number: int) -> Lesson | None:
     )
 
 
-def _hiding(view: View, number: int) -> Lesson | None:
+def _hiding(view: View) -> Lesson | None:
     """Tell how not to show which clan is one's own, once points are there to be compared."""
-    if view.outcome or number < 4 or not view.table["villages"]:
+    if not view.table["villages"]:
         return None
     points, own = view.table["clan_points"], view.table["own_clan"]
     best = max(points, key=lambda clan: (points[clan], clan == own))
@@ -293,9 +289,9 @@ def _hiding(view: View, number: int) -> Lesson | None:
     )
 
 
-def _late(view: View, number: int) -> Lesson | None:
+def _late(view: View) -> Lesson | None:
     left = view.table["open"]
-    if view.outcome or left > LATE:
+    if left > LATE:
         return None
     return Lesson(
         "late",
@@ -315,11 +311,11 @@ def _late(view: View, number: int) -> Lesson | None:
     )
 
 
-def _sums(view: View, number: int) -> Lesson | None:
+def _sums(view: View, outcome: Outcome) -> Lesson | None:
     """Tell how every score came about, the viewer's first."""
-    if not view.outcome or view.viewer is None:
+    if view.viewer is None:
         return None
-    table, scores = view.table, view.outcome.scores
+    table, scores = view.table, outcome.scores
     seats = sorted(range(view.seats), key=lambda seat: seat != view.viewer)
     sums = [
         Phrase(
@@ -385,7 +381,6 @@ def _scored(village: Plain) -> str:
 
 
 TELLERS: dict[str, Teller] = {
-    "sums": _sums,
     "clan": _clan,
     "chip": _chip,
     "first-village": _first_village,
@@ -400,3 +395,5 @@ TELLERS: dict[str, Teller] = {
     "hiding": _hiding,
 }
 """The lessons by key, the most pressing first."""
+SINCE: dict[str, int] = {"walking": 1, **{f"epoch-{epoch + 1}": 2 for epoch in range(len(EPOCHS))}, "hiding": 4}
+"""At which turn, counted from 0, they come at the earliest."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
-from engine.base import Example, Phrase, Plain
-from engine.games.glory import notation, setup, view
+from engine.base import Example, Game, Plain
 from engine.games.glory.cards import CONTINUOUS, SEPARATE
-from engine.games.glory.rules import State
+from engine.games.glory.layout import HEIGHT, width
+from engine.moments import Match, Moment, drawn
 
 DEALT: Plain = {
     "start_cards": {"N2": "R5", "S5": "G4", "N8": "B3", "S11": "W6"},
@@ -20,7 +18,9 @@ DEALT: Plain = {
     "first": 0,
 }
 MOVES = ("R3 N1", "B5 S2 shield", "Y3 S1 shield", "B6 S12", "R4 N3")
-UNLUCKY: Plain = {
+PLAYED = Match(DEALT, 2, {"row": CONTINUOUS}, MOVES)
+WALLED = Match(DEALT, 2, {"row": SEPARATE}, MOVES)
+STUCK: Plain = {
     "start_cards": {"N2": "R3", "S5": "O3", "N8": "Y3", "S11": "G3"},
     "hands": [
         ["B4", "B5", "B6", "P4", "P5", "P6", "W4", "W5", "W6"],
@@ -28,26 +28,19 @@ UNLUCKY: Plain = {
     ],
     "first": 0,
 }
+UNLUCKY = Match(STUCK, 2, {"row": CONTINUOUS}, ("B4 N1 down",))
 PLACE = (14.0, 66.0, 307.0, 498.0)
 """The first place as a part of the picture."""
 PLACES = (14.0, 66.0, 619.0, 498.0)
 """The first two places."""
-
-
-class Moment(NamedTuple):
-    """One picture: after how many moves, what is marked, which part is shown, and what is said of it."""
-
-    key: str
-    moves: int
-    marks: tuple[str, ...]
-    box: tuple[float, float, float, float] | None
-    caption: str
-    alt: str
+TABLE = (0.0, 0.0, width(len(DEALT["start_cards"])), HEIGHT)
+"""The whole picture."""
 
 
 MOMENTS = (
     Moment(
         "beside",
+        PLAYED,
         1,
         ("N1",),
         PLACE,
@@ -56,6 +49,7 @@ MOMENTS = (
     ),
     Moment(
         "opposite",
+        PLAYED,
         2,
         ("S2",),
         PLACE,
@@ -65,6 +59,7 @@ MOMENTS = (
     ),
     Moment(
         "before",
+        PLAYED,
         4,
         (),
         PLACE,
@@ -75,6 +70,7 @@ MOMENTS = (
     ),
     Moment(
         "between",
+        PLAYED,
         5,
         ("N3",),
         PLACE,
@@ -83,6 +79,7 @@ MOMENTS = (
     ),
     Moment(
         "row",
+        PLAYED,
         5,
         ("N3",),
         PLACES,
@@ -91,54 +88,36 @@ MOMENTS = (
     ),
     Moment(
         "example",
+        PLAYED,
         5,
         (),
-        None,
+        TABLE,
         "The table after five moves.",
         "Four places. Place 1 has five cards and two shields, places 2 and 3 one card each, place 4 two.",
     ),
-)
-
-
-@cache
-def examples() -> tuple[Example, ...]:
-    """Return the pictures in the order of the rules page."""
-    states = positions(DEALT, MOVES, CONTINUOUS)
-    walled = positions(DEALT, MOVES, SEPARATE)
-    unlucky = positions(UNLUCKY, ("B4 N1 down", "R4 N3"), CONTINUOUS)
-    wall = Moment(
+    Moment(
         "wall",
+        WALLED,
         5,
         ("N3",),
         PLACES,
         "At a table where the row ends at each place a wall parts N3 and N4: they are no neighbours.",
         "Places 1 and 2 with a wall of stones between them.",
-    )
-    down = Moment(
+    ),
+    Moment(
         "down",
+        UNLUCKY,
         1,
         ("N1",),
         PLACE,
         "Neither colour nor strength of any card in hand was to be had, so one was laid face down on N1. It matches"
         " nothing, and only its owner knows it.",
         "Place 1: a card face down to the left of red 3.",
-    )
-    return (
-        *(_drawn(moment, states[moment.moves]) for moment in MOMENTS),
-        _drawn(wall, walled[wall.moves]),
-        _drawn(down, unlucky[down.moves]),
-    )
+    ),
+)
 
 
-def positions(dealt: Plain, moves: Sequence[str], row: str) -> list[State]:
-    """Return the positions that these moves lead through, the first one before any."""
-    states = [setup.begin(dealt, len(dealt["hands"]), {"row": row})]
-    for text in moves:
-        seat = states[-1].to_act[0]
-        states.append(states[-1].apply(seat, notation.parse(states[-1], seat, text)))
-    return states
-
-
-def _drawn(moment: Moment, state: State) -> Example:
-    seen = view.view(state, None, None)
-    return Example(moment.key, seen, moment.marks, moment.box, Phrase(moment.caption), Phrase(moment.alt))
+@cache
+def examples(game: Game) -> tuple[Example, ...]:
+    """Return the pictures in the order of the rules page."""
+    return drawn(game, MOMENTS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.base import Lesson, Phrase, Plain, View, Who, listed
+from engine.base import Lesson, Outcome, Phrase, Plain, View, Who, listed
 from engine.games.glory.cards import CARD, COLOURS, LOWEST, MATCH, NEAR, PLACE, SEPARATE, SPOT, SPOTS, WIDE
 from engine.lessons import Teller, told
 
@@ -15,14 +15,14 @@ LATE = 3
 """How many turns of his own a player has left when the end is in sight."""
 
 
-def lesson(views: Sequence[View]) -> Lesson | None:
-    """Return what is to be told at the last of the views."""
-    return told(views, TELLERS)
+def lessons(views: Sequence[View]) -> tuple[Lesson | None, ...]:
+    """Return what is to be told at each of the views."""
+    return told(views, TELLERS, _sums, SINCE)
 
 
-def _hand(view: View, number: int) -> Lesson | None:
+def _hand(view: View) -> Lesson | None:
     """Tell how a card is laid, by one that fits."""
-    if view.outcome or _none_fits(view):
+    if _none_fits(view):
         return None
     card, spot = view.moves[0].split()[:2]
     near = _matching(view, card, spot)[0]
@@ -56,9 +56,7 @@ def _hand(view: View, number: int) -> Lesson | None:
     )
 
 
-def _beside(view: View, number: int) -> Lesson | None:
-    if view.outcome or number < 1:
-        return None
+def _beside(view: View) -> Lesson:
     if view.table["options"]["row"] == SEPARATE:
         row = "At this table the row ends at each place: N3 and N4 are no neighbours, for a wall parts them."
     else:
@@ -76,9 +74,9 @@ def _beside(view: View, number: int) -> Lesson | None:
     )
 
 
-def _shields(view: View, number: int) -> Lesson | None:
-    left = 0 if view.outcome else view.table["shields"][view.viewer or 0]
-    if not left or number < 1:
+def _shields(view: View) -> Lesson | None:
+    left = view.table["shields"][view.viewer or 0]
+    if not left:
         return None
     return Lesson(
         "shields",
@@ -97,11 +95,11 @@ def _shields(view: View, number: int) -> Lesson | None:
     )
 
 
-def _taking(view: View, number: int) -> Lesson | None:
+def _taking(view: View) -> Lesson | None:
     """Tell what the first shield of a place takes, and what the next one would."""
     table = view.table
     place = next((name for name, found in table["standings"].items() if found), None)
-    if view.outcome or place is None:
+    if place is None:
         return None
     seat, strength, cards = table["standings"][place][0]
     free = _strengths(table, place)[len(table["stacks"][place]) :]
@@ -134,11 +132,11 @@ def _taking(view: View, number: int) -> Lesson | None:
     )
 
 
-def _late_shield(view: View, number: int) -> Lesson | None:
+def _late_shield(view: View) -> Lesson | None:
     """Tell of a shield that gets nothing."""
     table = view.table
     found = (name for name, stack in table["stacks"].items() if len(stack) > len(_strengths(table, name)))
-    place = None if view.outcome else next(found, None)
+    place = next(found, None)
     if place is None:
         return None
     strengths = _strengths(table, place)
@@ -160,10 +158,10 @@ def _late_shield(view: View, number: int) -> Lesson | None:
     )
 
 
-def _shifting(view: View, number: int) -> Lesson | None:
+def _shifting(view: View) -> Lesson | None:
     """Tell how a card of a new, lower strength would change what a shield of the viewer takes."""
     table = view.table
-    for place, found in () if view.outcome else table["standings"].items():
+    for place, found in table["standings"].items():
         present = _strengths(table, place)
         for seat, strength, cards in found:
             missing = [lower for lower in range(LOWEST, strength) if lower not in present]
@@ -189,9 +187,9 @@ def _shifting(view: View, number: int) -> Lesson | None:
     return None
 
 
-def _keeping(view: View, number: int) -> Lesson | None:
-    left = 0 if view.outcome else view.table["shields"][view.viewer or 0]
-    if not left or number < 3:
+def _keeping(view: View) -> Lesson | None:
+    left = view.table["shields"][view.viewer or 0]
+    if not left:
         return None
     return Lesson(
         "keeping",
@@ -210,8 +208,8 @@ def _keeping(view: View, number: int) -> Lesson | None:
     )
 
 
-def _down(view: View, number: int) -> Lesson | None:
-    if view.outcome or not _none_fits(view):
+def _down(view: View) -> Lesson | None:
+    if not _none_fits(view):
         return None
     return Lesson(
         "down",
@@ -228,10 +226,10 @@ def _down(view: View, number: int) -> Lesson | None:
     )
 
 
-def _others_down(view: View, number: int) -> Lesson | None:
+def _others_down(view: View) -> Lesson | None:
     """Tell of the first card that another player laid face down."""
     found = [(spot, down["seat"]) for spot, down in view.table["down"].items() if down["seat"] != view.viewer]
-    if view.outcome or not found:
+    if not found:
         return None
     spot, seat = found[0]
     return Lesson(
@@ -248,8 +246,8 @@ def _others_down(view: View, number: int) -> Lesson | None:
     )
 
 
-def _end_in_sight(view: View, number: int) -> Lesson | None:
-    own = 0 if view.outcome else _own_turns(view)
+def _end_in_sight(view: View) -> Lesson | None:
+    own = _own_turns(view)
     if not 1 < own <= LATE:
         return None
     last = view.table["last"]
@@ -270,8 +268,8 @@ def _end_in_sight(view: View, number: int) -> Lesson | None:
     )
 
 
-def _last_move(view: View, number: int) -> Lesson | None:
-    if view.outcome or _own_turns(view) != 1:
+def _last_move(view: View) -> Lesson | None:
+    if _own_turns(view) != 1:
         return None
     left = view.table["shields"][view.viewer or 0]
     if left:
@@ -283,9 +281,9 @@ def _last_move(view: View, number: int) -> Lesson | None:
     return Lesson("last-move", Phrase("Your last move"), (Phrase(said, {"left": left}),))
 
 
-def _sums(view: View, number: int) -> Lesson | None:
+def _sums(view: View, outcome: Outcome) -> Lesson | None:
     """Tell how the viewer's score came about, and what the others have."""
-    if not view.outcome or view.viewer is None:
+    if view.viewer is None:
         return None
     found = [
         f"{cards} × {strength} at place {place}"
@@ -293,7 +291,7 @@ def _sums(view: View, number: int) -> Lesson | None:
         for seat, strength, cards in takings
         if seat == view.viewer
     ]
-    scores = view.outcome.scores
+    scores = outcome.scores
     mine: dict[str, int | str] = {"took": listed(found), "score": scores[view.viewer]}
     others = [
         Phrase("{who} took {score}.", {"who": Who(seat), "score": score})
@@ -301,12 +299,11 @@ def _sums(view: View, number: int) -> Lesson | None:
         if seat != view.viewer
     ]
     said = "Your shields took {took}: {score} in all." if found else "Your shields took nothing: {score} in all."
-    more = Phrase("Every place was scored by itself, from the first shield and the lowest strength upwards.")
+    more = Phrase("Every place was scored by itself, the lowest strength for the first shield.")
     return Lesson("sums", Phrase("How the points came about"), (Phrase(said, mine), *others, more))
 
 
 TELLERS: dict[str, Teller] = {
-    "sums": _sums,
     "down": _down,
     "hand": _hand,
     "last-move": _last_move,
@@ -320,6 +317,8 @@ TELLERS: dict[str, Teller] = {
     "keeping": _keeping,
 }
 """The lessons by key, the most pressing first."""
+SINCE: dict[str, int] = {"shields": 1, "beside": 1, "keeping": 3}
+"""At which turn, counted from 0, they come at the earliest."""
 
 
 def _none_fits(view: View) -> bool:

@@ -134,8 +134,8 @@ class Noughts:
         drawn = {"whole": grid + signs, "ground": grid, "pieces": signs}[layer]
         return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 60" width="60" height="60">{drawn}</svg>'
 
-    def lesson(self, views: Sequence[View]) -> Lesson | None:
-        return None
+    def lessons(self, views: Sequence[View]) -> tuple[Lesson | None, ...]:
+        return (None,) * len(views)
 
     def examples(self) -> tuple[Example, ...]:
         return ()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
@@ -25,12 +26,6 @@ OURS: Final = re.compile(
     r"(?:bot|visitor|former player|clachan|admin(?:istrator)?|moderator|postmaster|abuse)\b"
     r"|(?:back|move|say|join|start|bots|leave|rematch|resign|pause|vacation|status|help|stop)\W*$"
 )
-# What the bots of each strength are called, after the word that only bots' names begin with.
-BOTS: Final = {
-    "easy": ("Bracken", "Clover", "Thistle", "Heather"),
-    "steady": ("Rowan", "Alder", "Hazel", "Birch"),
-    "strong": ("Granite", "Basalt", "Flint", "Slate"),
-}
 EMAIL: Final = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*")
 SHORTEST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 200
@@ -49,62 +44,64 @@ def sign_up(
     language: str,
     source: str,
     now: datetime,
-    visitor: User | None = None,
+    house: str = "",
 ) -> None:
     """Make an account and queue the mail that confirms its address.
 
     An address that already has an account is told so by mail, and the page answers the same either way. `source` is the
-    network address, for the throttle. A `visitor` has the name from now on and becomes a person when he confirms; until
-    then he may do this again. Raises `Refused` (bad-input, throttled).
+    network address, for the throttle, and `house` one more name that is nobody's. Raises `Refused` (bad-input,
+    throttled).
     """
-    name, email = clean_name(name), clean_email(email)
-    _check_password(password)
-    zone, language = clean_zone(zone), clean_language(language)
+    wanted = clean(name, email, password, zone, language, house)
     throttle.count("sign-up from", source, now)
-    if visitor is not None:
-        throttle.count("keep by", str(visitor.id), now)
-        throttle.count("mail to", f"{email.casefold()} {source}", now)
-    hashed = _hasher.hash(password)
-    own = visitor.id if visitor else 0
-    taken = Refused("bad-input", f"The name {name} is taken. Choose another one.")
+    with claiming(hashed(wanted), now) as fields:
+        user = User.create(session_key=secrets.token_hex(16), created_at=now, **fields)
+        if user.email is not None:
+            outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id}")
+
+
+def clean(name: str, email: str, password: str, zone: str, language: str, house: str) -> dict[str, str]:
+    """Return what somebody wants as fields of `User`, the password as he wrote it. Raises `Refused` (bad-input)."""
+    name, email = clean_name(name, house), clean_email(email)
+    _check_password(password)
+    return {
+        "name": name,
+        "name_key": name_key(name),
+        "email": email,
+        "email_key": email.casefold(),
+        "password": password,
+        "zone": clean_zone(zone),
+        "language": clean_language(language),
+    }
+
+
+def hashed(wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields with the password as it is stored. It takes a while: not inside a transaction."""
+    return {**wanted, "password": _hasher.hash(wanted["password"])}
+
+
+@contextmanager
+def claiming(wanted: Mapping[str, str], now: datetime, own: User | None = None) -> Iterator[dict[str, str | None]]:
+    """Hold a transaction in which nobody but `own` has the wanted name; the block stores the fields it is given.
+
+    If another has the address he is told by mail, and the fields are without address and password: the name is kept all
+    the same, for as long as a confirmation would take; else trying the name again would tell. Raises `Refused`
+    (bad-input).
+    """
+    taken = Refused("bad-input", f"The name {wanted['name']} is taken. Choose another one.")
+    others = User.id != (own.id if own else 0)
     try:
         with db.transaction():
             # Before the address, or a taken name would show whether an address has an account.
-            if User.select().where((User.name_key == name_key(name)) & (User.id != own)).exists():
+            if User.select().where((User.name_key == wanted["name_key"]) & others).exists():
                 raise taken
-            holder = User.get_or_none((User.email_key == email.casefold()) & (User.id != own))
+            holder = User.get_or_none((User.email_key == wanted["email_key"]) & others)
             if holder is not None:
                 outbox.queue("known", now=now, user=holder, key=f"known {holder.id} {now:%Y%m%d%H}")
-            # With an address that has an account the name is kept all the same, for as long as a confirmation would
-            # take: or trying the name again would tell.
-            fields = {
-                "name": name,
-                "name_key": name_key(name),
-                "email": None if holder else email,
-                "email_key": None if holder else email.casefold(),
-                "password": "" if holder else hashed,
-                "zone": zone,
-                "language": language,
-            }
-            if visitor is None:
-                user = User.create(session_key=secrets.token_hex(16), created_at=now, **fields)
-            else:
-                user = _named(visitor, fields)
-            if holder is None:
-                again = f" {secrets.token_hex(4)}" if visitor else ""
-                outbox.queue("confirm", now=now, user=user, key=f"confirm {user.id}{again}")
+            yield {**wanted, "email": None, "email_key": None, "password": ""} if holder else {**wanted}
     except db.Duplicate:
         # Another request for the name or the address was quicker by a moment.
         raise taken from None
-
-
-def _named(visitor: User, fields: dict[str, str | None]) -> User:
-    """Give a visitor what he has chosen, in place of what he chose before. Raises `Refused` (not-yours)."""
-    links.revoke("confirm", visitor)
-    still = (User.id == visitor.id) & User.visitor_until.is_null(False)
-    if not User.update(mail_stopped="", **fields).where(still).execute():
-        raise Refused("not-yours", "You have an account already.")
-    return _read(visitor.id)
 
 
 def sign_up_by_mail(email: str, name: str, now: datetime) -> User:
@@ -161,7 +158,7 @@ def confirm(token: str, now: datetime) -> User:
 
 def require_confirmed(user: User | None) -> None:
     """Raise `Refused` (unconfirmed) for who has no account, or has not confirmed its address."""
-    if user is not None and user.visitor_until is not None:
+    if user is not None and user.visiting:
         raise Refused("unconfirmed", "Visitors play against bots. To meet people, make an account first.")
     if user is None or user.confirmed_at is None:
         raise Refused("unconfirmed", "Please confirm your mail address first: the letter is in your mailbox.")
@@ -172,7 +169,7 @@ def _settled(user: User, now: datetime) -> User:
 
     His matches are shown in lists, and mail tells him where he is awaited.
     """
-    if user.visitor_until is not None:
+    if user.visiting:
         User.update(visitor_until=None).where(User.id == user.id).execute()
         theirs = Seat.select(Seat.match).where(Seat.owner == user)
         Match.update(unlisted=False).where(Match.id.in_(theirs)).execute()
@@ -306,36 +303,6 @@ def by_name(name: str) -> User:
     if user is None:
         raise Refused("not-found", "There is nobody of that name.")
     return user
-
-
-def stand_in(now: datetime) -> User:
-    """Return the bot that plays on in seats that people have left; the caller holds a transaction."""
-    return _bots(["Bot"], "steady", now)[0]
-
-
-def house_bots(strength: str, count: int, now: datetime) -> list[User]:
-    """Return so many bots of a strength, always the same first; the caller holds a transaction.
-
-    They are made when they are first asked for. Raises `Refused` (bad-input) for a strength that no bot has.
-    """
-    if strength not in BOTS:
-        raise Refused("bad-input", f"Bots are {', '.join(BOTS)}.")
-    stems = BOTS[strength]
-    rounds = [(stems[number % len(stems)], number // len(stems)) for number in range(count)]
-    return _bots([f"Bot {stem} {lap + 1}" if lap else f"Bot {stem}" for stem, lap in rounds], strength, now)
-
-
-def _bots(names: list[str], strength: str, now: datetime) -> list[User]:
-    # The key begins with a sign no person's name can have. Two may ask for the first time at once.
-    keys = [f"*{name_key(name)}" for name in names]
-    found = {user.name_key: user for user in User.select().where(User.name_key.in_(keys))}
-    for name, key in zip(names, keys, strict=True):
-        if key not in found:
-            User.insert(
-                name=name, name_key=key, session_key="", bot=strength, created_at=now, turn_mail=False
-            ).on_conflict_ignore().execute()
-            found[key] = User.get(User.name_key == key)
-    return [found[key] for key in keys]
 
 
 def name_key(name: str) -> str:

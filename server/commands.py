@@ -24,7 +24,7 @@ WORDS: Final = {
     "say": Word("say TEXT", "says a line to all at the table"),
     "join": Word("join", "takes a seat at a table that waits for players"),
     "start": Word("start", "starts the match with those who are there; for the host"),
-    "bots": Word("bots steady", "lets bots (easy, steady or strong) take all free seats; for the host"),
+    "bots": Word("bots STRENGTH", "lets bots (easy, steady or strong) take all free seats; for the host"),
     "leave": Word("leave", "gives the seat up before the match has begun"),
     "rematch": Word("rematch", "asks those you have just played with for another match, or agrees to it"),
     "resign": Word("resign", "gives the match up; a bot plays on so that the others can finish"),

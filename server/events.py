@@ -97,12 +97,12 @@ _TOLD: Final[dict[str, Callable[[Played, Row, str, Sequence[str], str], str]]] =
     "undo": _simple("{name} took back move {text}."),
     "offer": _simple("The seat of {name} is free: whoever wants may take it over."),
     "end": lambda _played, row, name, _called, _zone: (
-        f"{name} never came back, so the match ended as it stands."
+        f"{name} left, so the match ended as it stands."
         if row.via == "clock"
         else "All agreed to end the match as it stands."
     ),
     "cancel": lambda _played, row, name, _called, _zone: (
-        f"{name} never came back, so there was no match."
+        f"{name} left before the first move, so there was no match."
         if row.via == "clock"
         else f"{name} called the match off before the first move."
     ),

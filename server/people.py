@@ -133,8 +133,7 @@ def finished(user: User, after: int = 0) -> Page:
     `after` is the `more` of the page before: pages never shift when matches end meanwhile.
     """
     own = Seat.select(Seat.match).where((Seat.owner == user) | (Seat.user == user))
-    listed = (Match.status == "finished") & (Match.unlisted == False)  # noqa: E712
-    query = Match.select().where(listed & Match.id.in_(own))
+    query = Match.select().where(Match.listed() & Match.id.in_(own))
     last = Match.get_or_none((Match.id == after) & (Match.status == "finished")) if after else None
     if last is not None:
         end, number = last.finished_at, last.id

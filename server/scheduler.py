@@ -63,8 +63,7 @@ class Scheduler:
 
     def start(self) -> None:
         """Begin ticking in a background thread, each job by itself."""
-        # A job that takes longer than a tick, because somebody thinks, is no fault: the next tick goes on with it.
-        logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)
+        logging.getLogger("apscheduler.scheduler").addFilter(is_news)
         for name in self.jobs:
             self.ticker.add_job(
                 self.run,
@@ -113,6 +112,14 @@ class Scheduler:
             note(name, began, None, f"{type(fault).__name__}: {fault}")
             raise
         note(name, began, clock.now(), "")
+
+
+def is_news(line: logging.LogRecord) -> bool:
+    """Whether a line of the ticker tells more than that a job goes on for longer than a tick.
+
+    That is no fault, because somebody thinks: the next tick goes on with it.
+    """
+    return "maximum number of running instances" not in line.getMessage()
 
 
 def note(name: str, began: datetime, succeeded: datetime | None, fault: str) -> None:

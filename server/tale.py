@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from engine.base import Figure
 from server import analysis, charts, story, wording
@@ -62,6 +62,13 @@ class Chances:
     playouts: int
 
 
+class Standing(NamedTuple):
+    """The chances after one step: a thin bar, and each name with its per cent."""
+
+    bar: str
+    shares: tuple[tuple[str, int], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Tale:
     """What a finished match looks like from its end; `thinking` while the bots have still to judge it."""
@@ -96,17 +103,14 @@ def tell(played: Played, called: Sequence[str]) -> Tale | None:
     )
 
 
-def chances_at(played: Played, called: Sequence[str], seq: int) -> tuple[str, tuple[tuple[str, int], ...]] | None:
-    """Return the chances after row `seq` of a finished match: a thin bar, and each name with its per cent.
-
-    None if the bots have not judged it.
-    """
+def chances_at(played: Played, called: Sequence[str], seq: int) -> Standing | None:
+    """Return the chances after row `seq` of a finished match, None if the bots have not judged it."""
     judgement = analysis.find(played.match) if played.outcome else None
     if judgement is None:
         return None
     shares = judgement.after(seq)
     bar = charts.shares([(share, f"seat-{seat}") for seat, share in enumerate(shares)])
-    return bar, tuple(zip(called, percents(shares), strict=True))
+    return Standing(bar, tuple(zip(called, percents(shares), strict=True)))
 
 
 def percents(shares: Sequence[float]) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """People who play against a bot without an account: how they come, how long they stay, how they are forgotten.
 
 A visitor is a `User` with `visitor_until`. He has no confirmed address, so nobody meets him: no table takes him, no
-mail goes to him, no list shows him or his matches. With `accounts.sign_up` and `accounts.confirm` he becomes a person.
+mail goes to him, no list shows him or his matches. With `keep` and `accounts.confirm` he becomes a person.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from engine import games
-from server import accounts, db, links, lobby, log, throttle
+from server import accounts, companions, db, links, lobby, log, outbox, throttle
 from server.desk import writing
 from server.errors import Refused
 from server.lobby import Terms
@@ -28,6 +28,7 @@ VISIT: Final = timedelta(hours=1)
 # No key of a person's name begins so.
 SIGN: Final = "*visitor "
 CLOCK: Final = {"takeback": True}
+STRENGTH: Final = "steady"
 
 
 def try_game(
@@ -38,16 +39,15 @@ def try_game(
     source: str,
     now: datetime,
     guided: bool = False,
-    strength: str = "steady",
 ) -> tuple[User, Match]:
     """Seat somebody against bots in a match without a clock; return who he is, and the match.
 
     A stranger, `by` None, becomes a visitor: one for each `key`, so that a request that comes twice is one. Who plays
     the game against bots already comes back to that match. In a `guided` one each step is explained. `source` is the
-    network address, for the throttle. Raises `Refused` (bad-input, throttled, not-signed-in).
+    network address, for the throttle. Raises `Refused` (not-found, throttled, not-signed-in).
     """
     if kind not in games.games():
-        raise Refused("bad-input", "There is no such game here.")
+        raise Refused("not-found", "There is no such game here.")
     if by is None:
         throttle.count("try from", source, now)
         throttle.count("try in all", "", now)
@@ -56,7 +56,7 @@ def try_game(
     with db.transaction():
         # Held, so that of two requests the second finds the match of the first.
         user = _arrive(key, now) if by is None else _hold(User.id == by.id)
-        match = _playing(user, kind) or _deal(user, kind, strength, now)
+        match = _playing(user, kind) or _deal(user, kind, now)
         if guided:
             Seat.update(guided=True).where((Seat.match == match) & (Seat.user == user)).execute()
     return user, match
@@ -69,13 +69,50 @@ def stay(user: User, now: datetime) -> None:
         return
     # Pages can still be read when the disk is full.
     with suppress(*db.Unavailable), db.transaction():
-        User.update(visitor_until=until).where((User.id == user.id) & User.visitor_until.is_null(False)).execute()
+        # Not for a page that was on its way while he left.
+        same = (User.id == user.id) & (User.session_key == user.session_key) & User.visitor_until.is_null(False)
+        User.update(visitor_until=until).where(same).execute()
 
 
 def leave(user: User, now: datetime) -> None:
     """Keep a visitor no longer; the next sweep forgets him."""
     with db.transaction():
-        User.update(visitor_until=now).where((User.id == user.id) & User.visitor_until.is_null(False)).execute()
+        gone = {"visitor_until": now, "session_key": secrets.token_hex(16)}
+        User.update(**gone).where((User.id == user.id) & User.visitor_until.is_null(False)).execute()
+
+
+def keep(
+    user: User,
+    name: str,
+    email: str,
+    password: str,
+    *,
+    zone: str,
+    language: str,
+    source: str,
+    now: datetime,
+    house: str = "",
+) -> None:
+    """Give a visitor a name, and queue the mail that confirms his address; then he is a person.
+
+    Until then he may do this again; what he chose before is worth nothing any more. Otherwise it is as in
+    `accounts.sign_up`. Raises `Refused` (bad-input, throttled, not-yours).
+    """
+    settled = Refused("not-yours", "You have an account already.")
+    if not user.visiting:
+        raise settled
+    wanted = accounts.clean(name, email, password, zone, language, house)
+    throttle.count("sign-up from", source, now)
+    throttle.count("keep by", str(user.id), now)
+    throttle.count("mail to", f"{wanted['email_key']} {source}", now)
+    with accounts.claiming(accounts.hashed(wanted), now, own=user) as fields:
+        links.revoke("confirm", user)
+        still = (User.id == user.id) & User.visitor_until.is_null(False)
+        if not User.update(mail_stopped="", **fields).where(still).execute():
+            raise settled
+        if fields["email"] is not None:
+            again = f"confirm {user.id} {secrets.token_hex(4)}"
+            outbox.queue("confirm", now=now, user=user, address=fields["email"], key=again)
 
 
 def is_named(user: User) -> bool:
@@ -122,15 +159,15 @@ def _playing(user: User, kind: str) -> Match | None:
     """Return the running match of the game that the person plays against bots alone."""
     own = (Seat.user == user) & (Match.status == "running") & (Match.game == kind) & (Match.host == user)
     for match in Match.select().join(Seat).where(own).order_by(Match.id.desc()):
-        if all(seat.owner.bot for seat in log.places(match) if seat.owner_id != user.id):
+        if companions.alone(log.places(match)):
             return match
     return None
 
 
-def _deal(user: User, kind: str, strength: str, now: datetime) -> Match:
+def _deal(user: User, kind: str, now: datetime) -> Match:
     seats = games.game(kind).seat_counts[0]
     terms = Terms(kind, seats, CLOCK, {}, invited_only=True, rated=False)
-    return lobby.against_bots(user, terms, strength, now, unlisted=user.visitor_until is not None)
+    return lobby.against_bots(user, terms, STRENGTH, now, unlisted=user.visiting)
 
 
 def _forget(number: int, now: datetime) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from engine import record
 from engine.record import RecordError
 from engine.replay import MOVE, Position, Row
-from server import accounts, columns, db, events, log, story
+from server import columns, companions, db, events, log, story
 from server.archive import guests
 from server.errors import Refused
 from server.log import Played
@@ -114,7 +114,7 @@ def _match(found: Mapping[str, Any], position: Position, now: datetime) -> Match
     )
     contributions = fairness.get("contributions", [])
     for number, owner in enumerate(people):
-        user: User = accounts.stand_in(now) if number in position.taken_over else owner
+        user: User = companions.stand_in(now) if number in position.taken_over else owner
         part = "".join(contributions[number : number + 1])[:LONGEST_CONTRIBUTION]
         Seat.create(match=match, number=number, user=user, owner=owner, contribution=part, joined_at=now)
     return match

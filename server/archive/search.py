@@ -55,7 +55,7 @@ def find(
     of the end, `least` and `most` numbers of steps. `after` is the `more` of the page before: pages never shift when
     matches end meanwhile. Raises `Refused` (bad-input).
     """
-    query = Match.select().where(_listed())
+    query = Match.select().where(Match.listed())
     conditions = [
         (Match.game == game, game),
         (Match.reason == reason, reason),
@@ -79,11 +79,6 @@ def find(
     return _page(query)
 
 
-def _listed() -> Any:
-    """Return the condition that a match has ended and is not a visitor's."""
-    return (Match.status == "finished") & (Match.unlisted == False)  # noqa: E712
-
-
 def _page(query: Any) -> Page:
     """Return the first page of what a query finds."""
     found = list(query.order_by(Match.finished_at.desc(), Match.id.desc()).limit(PAGE + 1))
@@ -95,7 +90,7 @@ def _page(query: Any) -> Page:
 def reasons() -> list[str]:
     """Return every reason for which a match here has ended, in alphabetical order."""
     found: list[str] = []
-    over = _listed() & (Match.reason != "")
+    over = Match.listed() & (Match.reason != "")
     # From one to the next along the index: no look at every match that there is.
     while reason := (
         Match.select(Match.reason)

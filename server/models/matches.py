@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from peewee import (
     AutoField,
@@ -68,6 +68,11 @@ class Match(Model):
             (("status", "unlisted", "game", "finished_at", "id"), False),
             (("status", "unlisted", "reason", "finished_at", "id"), False),
         )
+
+    @staticmethod
+    def listed() -> Any:
+        """Return the condition that a match has ended and is not a visitor's."""
+        return (Match.status == "finished") & (Match.unlisted == False)  # noqa: E712
 
     @property
     def awaited(self) -> tuple[int, ...]:

@@ -44,6 +44,11 @@ class User(Model):
     deleted_at = InstantField(null=True)
 
     @property
+    def visiting(self) -> bool:
+        """Whether it is a visitor."""
+        return self.visitor_until is not None
+
+    @property
     def reachable(self) -> bool:
         """Whether mail may be sent to the person."""
         return self.confirmed_at is not None and self.deleted_at is None and not self.mail_stopped

@@ -51,7 +51,7 @@ def account_required(view: View) -> View:
     @functools.wraps(view)
     @flask_login.login_required
     def guarded(**values: Any) -> Any:
-        if me().visitor_until is not None and flask.request.method == "GET":
+        if me().visiting and flask.request.method == "GET":
             return flask.redirect(flask.url_for("visit.keep"))
         accounts.require_confirmed(me())
         return view(**values)
@@ -64,11 +64,25 @@ def target() -> str:
     return safe_target(flask.session.pop("target", None))
 
 
+def applied() -> dict[str, Any]:
+    """Return what was filled in to get an account, as services are given it."""
+    return {
+        "name": field("name"),
+        "email": field("email"),
+        "password": field("password"),
+        "zone": field("zone", "UTC"),
+        "language": field("language", "en"),
+        "house": flask.current_app.config["SETTINGS"].mail_name,
+        "source": source(),
+        "now": clock.now(),
+    }
+
+
 @pages.get("/signup")
 def sign_up() -> Any:
     """Show the form; a visitor has one of his own."""
     user = viewer()
-    if user is not None and user.visitor_until is not None and flask.request.method == "GET":
+    if user is not None and user.visiting and flask.request.method == "GET":
         return flask.redirect(flask.url_for("visit.keep"))
     given = filled("account.sign_up_post", zone="UTC")
     return flask.render_template("account/signup.html", zones=accounts.zones(), given=given)
@@ -78,15 +92,7 @@ def sign_up() -> Any:
 @again(sign_up)
 def sign_up_post() -> Any:
     """Make an account; the answer is the same for an address that has one already."""
-    accounts.sign_up(
-        accounts.clean_name(field("name"), flask.current_app.config["SETTINGS"].mail_name),
-        field("email"),
-        field("password"),
-        zone=field("zone", "UTC"),
-        language=field("language", "en"),
-        source=source(),
-        now=clock.now(),
-    )
+    accounts.sign_up(**applied())
     return flask.redirect(flask.url_for(".sent"))
 
 
@@ -135,7 +141,7 @@ def sign_in_post() -> Any:
 def sign_out() -> Any:
     """End this session; a visitor can never come back to his."""
     user = viewer()
-    if user is not None and user.visitor_until is not None:
+    if user is not None and user.visiting:
         visitors.leave(user, clock.now())
     flask_login.logout_user()
     flask.session.clear()

@@ -28,6 +28,7 @@ def show(name: str) -> str:
         "people/show.html",
         **_told(user, reader) if not (user.bot or user.deleted_at) else {"profile": None},
         person=user,
+        stands_in=companions.is_stand_in(user),
         thinks=companions.ABOUT[user.bot].thinks if user.bot else "",
         starred=user.name.endswith(guests.STAR),
         everybody=asked.get("opponents") == "all",

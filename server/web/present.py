@@ -119,7 +119,7 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "tale": tale.tell(played, called),
         "note": notes.read(match, user),
         "rematch": _rematch(match, seats, user, now),
-        "again": match.status == "finished" and seat is not None and _alone(seats),
+        "again": match.status == "finished" and seat is not None and companions.alone(seats),
         "choices": choices(Looked(played, seats, called, user, seat, now)),
         "expected": log.expected(played, seat),
         "sentence": story.standing(played, called, seat),
@@ -143,14 +143,9 @@ def _is_news(line: story.Line, seat: int | None) -> bool:
 def _rematch(match: Match, seats: Sequence[Seat], user: User | None, now: datetime) -> tuple[bool, Match | None]:
     """Return whether the person may ask for a rematch, and its table if somebody has."""
     played_here = user is not None and any(user.id in {seat.owner_id, seat.user_id} for seat in seats)
-    if match.status != "finished" or not played_here or _alone(seats):
+    if match.status != "finished" or not played_here or companions.alone(seats):
         return False, None
     return True, rematch.offered(match, now)
-
-
-def _alone(seats: Sequence[Seat]) -> bool:
-    """Whether one person has played against bots."""
-    return len([seat for seat in seats if not seat.owner.bot]) == 1
 
 
 def replay_page(match: Match, user: User | None, seq: int, opened: bool = False) -> dict[str, Any] | None:
@@ -207,5 +202,5 @@ def table_page(match: Match, user: User | None) -> dict[str, Any]:
         "commitment": lobby.commitment(match),
         "strengths": companions.ABOUT,
         "talk": talk.lines(match, SHOWN_TALK),
-        "may_talk": user is not None and user.visitor_until is None and match.status == "open",
+        "may_talk": user is not None and not user.visiting and match.status == "open",
     }

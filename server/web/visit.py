@@ -7,13 +7,12 @@ from typing import Any
 import flask
 import flask_login
 
-from engine import games
 from server import accounts, clock, visitors
-from server.errors import Refused
-from server.web.account import enter, me, viewer
+from server.web.account import applied, enter, me, viewer
 from server.web.guard import again, field, filled, source
 
 pages = flask.Blueprint("visit", __name__)
+pages.add_app_template_test(visitors.is_named, "named_visitor")
 
 
 @pages.before_app_request
@@ -28,8 +27,6 @@ def stay() -> None:
 @pages.post("/try/<kind>")
 def play(kind: str) -> Any:
     """Begin a match against a bot, or go back to it; a stranger becomes a visitor."""
-    if kind not in games.games():
-        raise Refused("not-found", "There is no such game here.")
     stranger = viewer() is None
     user, match = visitors.try_game(
         kind,
@@ -50,7 +47,7 @@ def play(kind: str) -> Any:
 def keep() -> Any:
     """Show a visitor the form that makes him a person, and whether a letter is on its way already."""
     user = me()
-    if user.visitor_until is None:
+    if not user.visiting:
         return flask.redirect(flask.url_for("account.settings"))
     named = visitors.is_named(user)
     given = filled("visit.keep_post", zone=user.zone, name=user.name if named else "")
@@ -62,16 +59,5 @@ def keep() -> Any:
 @again(keep)
 def keep_post() -> Any:
     """Give a visitor a name and send the letter; the answer is the same for an address that has an account."""
-    if me().visitor_until is None:
-        raise Refused("not-yours", "You have an account already.")
-    accounts.sign_up(
-        accounts.clean_name(field("name"), flask.current_app.config["SETTINGS"].mail_name),
-        field("email"),
-        field("password"),
-        zone=field("zone", "UTC"),
-        language=field("language", "en"),
-        source=source(),
-        now=clock.now(),
-        visitor=me(),
-    )
+    visitors.keep(me(), **applied())
     return flask.redirect(flask.url_for(".keep"))

@@ -9,7 +9,7 @@ import pytest
 from house import House
 from together import everything_stored, in_parallel, quick_pictures, refused
 
-from server import accounts, archive, db, letters, links, lobby, log, outbox, preferences, throttle
+from server import accounts, archive, companions, db, letters, links, lobby, log, outbox, preferences, throttle
 from server.channels import Message
 from server.models import Link, ReplyToken, User
 from server.preferences import Wishes
@@ -239,7 +239,7 @@ def test_of_two_who_want_a_name_at_once_one_gets_it(house: House) -> None:
 def test_there_is_one_bot_however_many_ask_first(house: House) -> None:
     def ask() -> None:
         with db.transaction():
-            accounts.stand_in(house.now)
+            companions.stand_in(house.now)
 
     assert in_parallel(*[ask] * 5) == [None] * 5
     assert User.select().where(User.bot != "").count() == 1

@@ -14,7 +14,7 @@ import pytest
 from house import START, House
 from together import refused
 
-from server import accounts, archive, db
+from server import archive, companions, db
 from server.models import Match, Seat, User
 
 REASONS = ("twelfth village", "no move left", "last card laid", "resignation", "agreement", "cancelled")
@@ -35,7 +35,7 @@ def fill(count: int, names: list[str]) -> list[dict[str, Any]]:
             [{"name": name, "name_key": name.casefold(), "session_key": "", "created_at": START} for name in names],
         )
         people = {user.name: user.id for user in User.select().where(User.name.in_(names))}
-        bot = accounts.stand_in(START)
+        bot = companions.stand_in(START)
         facts = [fact(number, chance, names) for number in range(1, count + 1)]
         matches, seats = [], []
         for each in facts:

@@ -64,7 +64,7 @@ def test_bots_play_a_match_with_a_person_to_its_end(house: House) -> None:
 
 def test_bots_of_each_strength_have_names_of_their_own_that_are_nobody_elses(house: House) -> None:
     with db.transaction():
-        names = [bot.name for strength in STRENGTHS for bot in accounts.house_bots(strength, 9, house.now)]
+        names = [bot.name for strength in STRENGTHS for bot in companions.house_bots(strength, 9, house.now)]
     assert len(set(names)) == 27
     for name in names:
         with refused("bad-input"):
@@ -72,10 +72,14 @@ def test_bots_of_each_strength_have_names_of_their_own_that_are_nobody_elses(hou
     assert "Bot Rowan" in names
 
 
+def test_every_strength_has_names_and_is_told_of() -> None:
+    assert set(companions.BOTS) == set(companions.ABOUT) == set(STRENGTHS)
+
+
 def test_however_many_ask_first_there_is_one_bot_of_a_name(house: House) -> None:
     def ask() -> list[int]:
         with db.transaction():
-            return [bot.id for bot in accounts.house_bots("strong", 3, house.now)]
+            return [bot.id for bot in companions.house_bots("strong", 3, house.now)]
 
     found = in_parallel(*[ask] * 5)
     assert found == [found[0]] * 5
@@ -84,11 +88,11 @@ def test_however_many_ask_first_there_is_one_bot_of_a_name(house: House) -> None
 
 def test_the_bot_of_a_house_that_is_there_already_becomes_steady(house: House) -> None:
     with db.transaction():
-        accounts.stand_in(house.now)
-        accounts.house_bots("easy", 2, house.now)
+        companions.stand_in(house.now)
+        companions.house_bots("easy", 2, house.now)
         User.update(bot="easy").where(User.name == "Bot").execute()
         importlib.import_module("server.migrations.0007_bots").up(None, db.database)
-        assert accounts.stand_in(house.now).bot == "steady"
+        assert companions.stand_in(house.now).bot == "steady"
     assert User.select().where(User.bot == "easy").count() == 2
     assert User.select().where(User.name == "Bot").count() == 1
 

@@ -9,7 +9,7 @@ from contests import count, fought, say, with_contests
 from house import DAY, House
 from together import damage, refused
 
-from server import accounts, db, deadlines, lobby, log, parts, people, play, seating
+from server import accounts, companions, db, deadlines, lobby, log, parts, people, play, seating
 from server.models import Match, Part, Seat, User
 from server.people import Meeting, Profile, Reliability
 
@@ -307,7 +307,7 @@ def test_names_of_all_scripts_are_found(house: House) -> None:
 @pytest.mark.parametrize("name", ["", "Nobody", "%", "_", "\0", "\ud800", "x" * 5000, "former player 1"])
 def test_nobody_is_found_by_what_is_no_name(house: House, name: str) -> None:
     with db.transaction():
-        accounts.stand_in(house.now)
+        companions.stand_in(house.now)
     with refused("not-found"):
         people.find(name)
 
@@ -320,7 +320,7 @@ def test_who_has_not_confirmed_his_address_is_nobody_yet(house: House) -> None:
 
 def test_the_bot_is_found_by_its_name(house: House) -> None:
     with db.transaction():
-        bot = accounts.stand_in(house.now)
+        bot = companions.stand_in(house.now)
     assert people.find("Bot") == people.find("bot") == bot
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import threading
 from datetime import timedelta
 
 import pytest
+from apscheduler.events import EVENT_JOB_MAX_INSTANCES
 from house import House
 from together import quick_pictures
 
@@ -115,6 +117,22 @@ def test_a_started_scheduler_ticks_until_it_is_stopped(cottage: House, monkeypat
     assert not made.ticker.running
     with db.connected():
         assert Job.get(Job.name == "outbox").succeeded_at is not None
+
+
+def test_a_job_that_outlasts_a_tick_is_not_worth_a_line_and_all_else_is(
+    cottage: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = Scheduler(dataclasses.replace(cottage.settings, tick_seconds=1))
+    free, late = threading.Event(), threading.Event()
+    made.jobs = {"outbox": free.wait}
+    made.ticker.add_listener(lambda _: late.set(), EVENT_JOB_MAX_INSTANCES)
+    made.start()
+    assert late.wait(10)
+    free.set()
+    made.stop()
+    assert not caplog.records
+    logging.getLogger("apscheduler.scheduler").warning("something else")
+    assert [line.getMessage() for line in caplog.records] == ["something else"]
 
 
 def test_a_tick_missed_by_a_sleeping_machine_is_made_up_for_by_what_is_due(at: House) -> None:

@@ -188,7 +188,8 @@ def world(
     return seen
 
 
-# Each record is looked at by one of a spectator, the first and the second player; by the others in the long trials.
+# A trade, for each case takes seconds: in the default run each record is looked at by one of a spectator, the first and
+# the second player, in turn; in the long trials by all three.
 CASES = [
     pytest.param(number, viewer, marks=[] if place == number % 3 else [pytest.mark.hardship])
     for number in range(len(RECORDS))

@@ -54,7 +54,7 @@ def arrive(house: House, key: str = "a", kind: str = "clans", **given: object) -
 def keep(house: House, visitor: User, name: str = "Mairi", email: str = "mairi@example.org") -> None:
     """Have a visitor give a name and an address."""
     given = {"zone": "UTC", "language": "en", "source": HERE, "now": house.now}
-    accounts.sign_up(name, email, PASSWORD, visitor=again(visitor), **given)
+    visitors.keep(again(visitor), name, email, PASSWORD, **given)
 
 
 def again(user: User) -> User:
@@ -114,7 +114,7 @@ def test_every_game_can_be_tried(house: House) -> None:
 
 
 def test_a_game_that_is_not_here_makes_no_visitor(house: House) -> None:
-    with refused("bad-input"):
+    with refused("not-found"):
         arrive(house, kind="chess")
     assert not User.select().where(User.visitor_until.is_null(False)).exists()
 
@@ -218,6 +218,14 @@ def test_each_visit_keeps_a_visitor_for_a_week(house: House) -> None:
     ailsa = house.people["Ailsa"]
     visitors.stay(ailsa, house.now)
     assert again(ailsa).visitor_until is None
+
+
+def test_who_has_left_is_not_kept_by_a_page_that_was_on_its_way(house: House) -> None:
+    user, _ = arrive(house)
+    visitors.leave(user, house.now)
+    visitors.stay(user, house.now)
+    assert again(user).visitor_until == house.now
+    assert visitors.sweep(house.now) == 1
 
 
 def test_who_never_comes_back_is_forgotten_and_his_match_ended_as_it_stands(house: House) -> None:
@@ -386,9 +394,7 @@ def test_nobody_is_kept_twice(house: House) -> None:
     before = again(visitor)
     become_person(house, visitor)
     with refused("not-yours"):
-        accounts.sign_up(
-            "Una", "una@example.org", PASSWORD, zone="UTC", language="en", source=HERE, now=house.now, visitor=before
-        )
+        visitors.keep(before, "Una", "una@example.org", PASSWORD, zone="UTC", language="en", source=HERE, now=house.now)
     assert again(visitor).name == "Mairi"
 
 

@@ -15,7 +15,7 @@ from house import House, house_settings
 from visitor import Visitor, application
 
 from engine import deal, games
-from server import accounts, curve, db, lobby, people, ratings
+from server import accounts, companions, curve, db, lobby, people, ratings
 from server.archive import guests
 from server.models import Match, User
 
@@ -101,7 +101,7 @@ def test_who_has_left_is_named_by_a_number_and_his_matches_stay(cottage: House, 
 
 def test_a_bot_says_that_it_is_one(cottage: House, app: flask.Flask) -> None:
     with db.transaction():
-        accounts.stand_in(cottage.now)
+        companions.stand_in(cottage.now)
     said = text(Visitor(app).get("/people/Bot"))
     assert "A steady bot: a program of this house that plays on in seats that people have left" in said
     assert "Here since" not in said

@@ -15,7 +15,7 @@ import argon2
 
 from server import db, lettering, links, notify, outbox, throttle
 from server.errors import Refused
-from server.models import Inbound, Match, Prepared, ReplyToken, Seat, Unwanted, User, Vacation
+from server.models import Inbound, Match, Note, Prepared, ReplyToken, Seat, Unwanted, User, Vacation
 
 LANGUAGES: Final = ("en",)
 # The letters shut out are those that show as nothing.
@@ -96,6 +96,10 @@ def claiming(wanted: Mapping[str, str], now: datetime, own: User | None = None) 
             if User.select().where((User.name_key == wanted["name_key"]) & others).exists():
                 raise taken
             holder = User.get_or_none((User.email_key == wanted["email_key"]) & others)
+            if holder is not None and holder.visiting:
+                # What a visitor says is his he has not shown to be, and he may stay for long.
+                _disclaim(holder)
+                holder = None
             if holder is not None:
                 outbox.queue("known", now=now, user=holder, key=f"known {holder.id} {now:%Y%m%d%H}")
             yield {**wanted, "email": None, "email_key": None, "password": ""} if holder else {**wanted}
@@ -113,8 +117,7 @@ def sign_up_by_mail(email: str, name: str, now: datetime) -> User:
     """
     email = clean_email(email)
     for claimed in User.select().where((User.email_key == email.casefold()) & User.confirmed_at.is_null()):
-        links.revoke("confirm", claimed)
-        User.update(email=None, email_key=None).where(User.id == claimed.id).execute()
+        _disclaim(claimed)
     free = _free_name(name, email)
     return User.create(
         name=free,
@@ -125,6 +128,12 @@ def sign_up_by_mail(email: str, name: str, now: datetime) -> User:
         session_key=secrets.token_hex(16),
         created_at=now,
     )
+
+
+def _disclaim(user: User) -> None:
+    """Take an address from somebody who never confirmed it."""
+    links.revoke("confirm", user)
+    User.update(email=None, email_key=None).where(User.id == user.id).execute()
 
 
 def refuse_invitations(email: str, now: datetime) -> None:
@@ -148,12 +157,17 @@ def _free_name(name: str, email: str) -> str:
 def confirm(token: str, now: datetime) -> User:
     """Confirm the address that the link went to. Raises `Refused` (link-spent)."""
     with db.transaction():
-        # Held before the link is used up: a visitor is being forgotten, or becomes a person, but not both.
-        number = links.find("confirm", token, now).user_id
-        db.locked(User.select().where(User.id == number)).first()
-        user = _read(links.spend("confirm", token, now).user_id)
+        user = _spent("confirm", token, now)
         User.update(confirmed_at=now, mail_stopped="").where(User.id == user.id).execute()
         return _settled(user, now)
+
+
+def _spent(purpose: str, token: str, now: datetime) -> User:
+    """Use a mailed link up and return whose it is. Raises `Refused` (link-spent)."""
+    # Held before the link is used up: a visitor is being forgotten, or becomes a person, but not both.
+    number = links.find(purpose, token, now).user_id
+    db.locked(User.select().where(User.id == number)).first()
+    return _read(links.spend(purpose, token, now).user_id)
 
 
 def require_confirmed(user: User | None) -> None:
@@ -211,7 +225,7 @@ def reset(token: str, password: str, now: datetime) -> User:
     _check_password(password)
     hashed = _hasher.hash(password)
     with db.transaction():
-        user = _read(links.spend("reset", token, now).user_id)
+        user = _spent("reset", token, now)
         links.revoke("reset", user)
         # Whoever reads the mail owns the address, so the link confirms it too.
         User.update(password=hashed, session_key=secrets.token_hex(16), confirmed_at=user.confirmed_at or now).where(
@@ -272,7 +286,7 @@ def forget(user: User, now: datetime) -> None:
             (ReplyToken.user == user) | (db.lower(ReplyToken.address) == user.email_key)
         ).execute()
         Inbound.delete().where((Inbound.user == user) | (db.lower(Inbound.sender) == user.email_key)).execute()
-        for theirs in (Vacation, Prepared):
+        for theirs in (Vacation, Prepared, Note):
             theirs.delete().where(theirs.user == user).execute()
         outbox.withdraw(user, now)
         User.update(

@@ -112,7 +112,8 @@ def _kinds() -> list[str]:
 def _is_worth_it(match: Match) -> bool:
     """Whether anybody has won, and somebody is there who may look at it."""
     # The host of a match that no list shows is its visitor.
-    return match.reason != "cancelled" and not (match.unlisted and match.host.deleted_at)
+    left = (match.unlisted and match.host.deleted_at) or all(seat.user.bot for seat in log.places(match))
+    return match.reason != "cancelled" and not left
 
 
 def _pass_over(match: Match) -> None:

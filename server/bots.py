@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from queue import SimpleQueue
-from typing import Final
+from typing import Any, Final
 
 from engine.bots import Sight, mind
-from server import deadlines, log, play, thinking
+from server import db, deadlines, log, play, thinking
 from server.errors import Refused
 from server.models import Match, Seat, User
 from server.thinking import Thinker
@@ -21,6 +22,8 @@ logger = logging.getLogger(__name__)
 # Bots that think for long, and how many seconds one round of work may take for them.
 SLOW: Final = frozenset({"strong"})
 SPAN: Final = 10
+# Where nobody watches a few matches go on in a round that has nothing else to do.
+LEFTOVERS: Final = 10
 # Where bots answer bots several rounds follow each other, unless they take long.
 ROUNDS: Final = 4
 
@@ -61,21 +64,41 @@ def _round(thinkers: Thinker, now: Callable[[], datetime], seconds: float, limit
 
 
 def _due(now: datetime, limit: int, room: int) -> list[Match]:
-    """Return the matches in which a bot is awaited and that nobody holds; the bots that move at once are first.
+    """Return matches in which a bot is awaited and that nobody holds; those whose bots move at once are first.
 
-    Where there is no deadline somebody is there and waits, so these come before the others.
+    Any may be among them, so that nobody who has many matches keeps another waiting for ever; of the slow ones each
+    host has one before another has two. Matches that all people have left wait until there is nothing else to do.
     """
     free = Match.leased_until.is_null() | (Match.leased_until <= now)
     waiting = Match.select().where((Match.bot_acts == True) & (Match.status == "running") & free)  # noqa: E712
-    same = Match.alias()
-    in_it = Seat.select(Seat.match).join(User, on=Seat.user).switch(Seat).join(same, on=Seat.match == same.id)
-    with_slow = Match.id.in_(in_it.where((same.bot_acts == True) & User.bot.in_(list(SLOW))))  # noqa: E712
-    by_haste = (Match.deadline.asc(nulls="first"), Match.id)
-    quick = list(waiting.where(~with_slow).order_by(*by_haste).limit(limit))
+    slow_ones, watched = _seating(User.bot.in_(list(SLOW))), _seating(User.bot == "")
+    quick = _some(waiting.where(~slow_ones & watched), limit)
     slow: list[Match] = []
-    for match in waiting.where(with_slow).order_by(*by_haste).limit(limit):
+    for match in _some(waiting.where(slow_ones & watched), limit):
         (slow if _is_slow(match) else quick).append(match)
-    return quick + slow[:room]
+    found = quick + _by_turns(slow)[:room]
+    return found or _some(waiting, LEFTOVERS)
+
+
+def _seating(whom: Any) -> Any:
+    """Return the condition that such a user sits in a match in which a bot is awaited."""
+    same = Match.alias()
+    seats = Seat.select(Seat.match).join(User, on=Seat.user).switch(Seat).join(same, on=Seat.match == same.id)
+    return Match.id.in_(seats.where((same.bot_acts == True) & whom))  # noqa: E712
+
+
+def _some(query: Any, limit: int) -> list[Match]:
+    return list(query.order_by(db.at_random()).limit(limit))
+
+
+def _by_turns(matches: Sequence[Match]) -> list[Match]:
+    """Return the matches so that each host has one before another has two."""
+    seen: Counter[int] = Counter()
+    ranked = []
+    for match in matches:
+        ranked.append((seen[match.host_id], match))
+        seen[match.host_id] += 1
+    return [match for _, match in sorted(ranked, key=lambda entry: entry[0])]
 
 
 def _is_slow(match: Match) -> bool:

@@ -139,3 +139,8 @@ def lower(column: Any) -> Any:
 def count_all() -> Any:
     """Return the expression that counts the rows of a group."""
     return peewee.fn.COUNT(peewee.SQL("*"))
+
+
+def at_random() -> Any:
+    """Return the expression to order by for any order."""
+    return peewee.fn.RANDOM()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from server import db
+from server import accounts, db, log
 from server.errors import Refused
 from server.models import Match, Note, User
 
@@ -13,7 +13,12 @@ LONGEST: Final = 5000
 
 
 def write(match: Match, user: User, text: str, now: datetime) -> None:
-    """Keep the note in place of what was noted before; an empty one is forgotten. Raises `Refused` (bad-input)."""
+    """Keep the note in place of what was noted before; an empty one is forgotten.
+
+    Raises `Refused` (bad-input, unconfirmed): a visitor notes something in his own matches only.
+    """
+    if user.visiting and log.own_number(match, user) is None:
+        accounts.require_confirmed(user)
     text = text.replace("\r\n", "\n").strip()
     if len(text) > LONGEST:
         raise Refused("bad-input", f"A note has at most {LONGEST} characters.")

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from engine import bots, games
 from engine.bots import Sight
+from server.settings import PREFIX
 
 # A thought that takes so many seconds will never end; its process is given up.
 LONGEST: Final = 30
@@ -106,6 +107,9 @@ def _cancelled() -> Future[Any]:
 def _begin(nice: int) -> None:
     """Make a fresh process one that thinks: what ends its parent ends it, and nothing else does."""
     os.nice(nice)
+    # It thinks about what it is handed, and has no use for the settings and their secrets.
+    for name in [name for name in os.environ if name.startswith(PREFIX)]:
+        del os.environ[name]
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()

@@ -33,7 +33,7 @@ BOUNDS: Final = {
     "mail by": Bound(60, 3600),  # one person's mails that we act upon
     "open by": Bound(30, 3600),
     "try from": Bound(20, 3600),  # strangers of one network address who begin to play
-    "try in all": Bound(300, 3600),  # strangers of all addresses together
+    "try in all": Bound(1000, 3600),  # strangers of all addresses together
     "try by": Bound(30, 3600),
     "keep by": Bound(10, 86400),  # how often one visitor gives a name and an address
     "affair by": Bound(20, 3600),  # what one person proposes, asks for and offers in one match

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 STAY: Final = timedelta(days=7)
 # A stay that has become shorter by less is not worth a write.
 VISIT: Final = timedelta(hours=1)
+# A click that comes twice comes in this time; after it a key opens nothing: it may have been planted.
+TWICE: Final = timedelta(minutes=1)
 # No key of a person's name begins so.
 SIGN: Final = "*visitor "
 CLOCK: Final = {"takeback": True}
@@ -75,10 +77,12 @@ def stay(user: User, now: datetime) -> None:
 
 
 def leave(user: User, now: datetime) -> None:
-    """Keep a visitor no longer; the next sweep forgets him."""
+    """Forget a visitor who wants to go, at once, or in the next sweep if a damaged match is in the way."""
     with db.transaction():
         gone = {"visitor_until": now, "session_key": secrets.token_hex(16)}
         User.update(**gone).where((User.id == user.id) & User.visitor_until.is_null(False)).execute()
+    with suppress(Refused):
+        _forget(user.id, now)
 
 
 def keep(
@@ -92,11 +96,11 @@ def keep(
     source: str,
     now: datetime,
     house: str = "",
-) -> None:
-    """Give a visitor a name, and queue the mail that confirms his address; then he is a person.
+) -> User:
+    """Give a visitor a name, and queue the mail that confirms his address; then he is a person. Return him.
 
-    Until then he may do this again; what he chose before is worth nothing any more. Otherwise it is as in
-    `accounts.sign_up`. Raises `Refused` (bad-input, throttled, not-yours).
+    Until then he may do this again; what he chose before is worth nothing any more. His sessions end: others may have
+    come to know them. Otherwise it is as in `accounts.sign_up`. Raises `Refused` (bad-input, throttled, not-yours).
     """
     settled = Refused("not-yours", "You have an account already.")
     if not user.visiting:
@@ -108,11 +112,13 @@ def keep(
     with accounts.claiming(accounts.hashed(wanted), now, own=user) as fields:
         links.revoke("confirm", user)
         still = (User.id == user.id) & User.visitor_until.is_null(False)
-        if not User.update(mail_stopped="", **fields).where(still).execute():
+        if not User.update(mail_stopped="", session_key=secrets.token_hex(16), **fields).where(still).execute():
             raise settled
         if fields["email"] is not None:
             again = f"confirm {user.id} {secrets.token_hex(4)}"
             outbox.queue("confirm", now=now, user=user, address=fields["email"], key=again)
+    named: User = User.get_by_id(user.id)
+    return named
 
 
 def is_named(user: User) -> bool:
@@ -130,13 +136,20 @@ def sweep(now: datetime, limit: int = 500) -> int:
         except Refused as fault:
             # A damaged match must not keep the others here: it is tried again when it may have been mended.
             logger.warning("visitor %s cannot be forgotten: %s", user.id, fault.sentence)
-            with db.transaction():
-                User.update(visitor_until=now + STAY).where(User.id == user.id).execute()
+            _put_off(user.id, now)
+        except Exception:
+            logger.exception("visitor %s cannot be forgotten", user.id)
+            _put_off(user.id, now)
     return gone
 
 
+def _put_off(number: int, now: datetime) -> None:
+    with db.transaction():
+        User.update(visitor_until=now + STAY).where(User.id == number).execute()
+
+
 def _arrive(key: str, now: datetime) -> User:
-    """Return the visitor of the key, made if there is none, with his row held."""
+    """Return the visitor of the key, made if there is none or the key is old, with his row held."""
     name_key = SIGN + links.digest(key).hex()[:32]
     User.insert(
         name=f"Visitor {1000 + secrets.randbelow(9000)}",
@@ -145,7 +158,8 @@ def _arrive(key: str, now: datetime) -> User:
         created_at=now,
         visitor_until=now + STAY,
     ).on_conflict_ignore().execute()
-    return _hold(User.name_key == name_key)
+    user = _hold(User.name_key == name_key)
+    return user if now - user.created_at < TWICE else _arrive(secrets.token_hex(16), now)
 
 
 def _hold(whose: object) -> User:

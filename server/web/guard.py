@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from datetime import date
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -195,5 +197,13 @@ def day(text: str) -> date:
 
 
 def source() -> str:
-    """Return the network address of the request, as far as configured proxies are trusted."""
-    return flask.request.remote_addr or "unknown"
+    """Return the network address of the request, as far as configured proxies are trusted.
+
+    Of an IPv6 address it is the network of 64 bits: whoever has one has all the addresses in it.
+    """
+    address = flask.request.remote_addr or "unknown"
+    with suppress(ValueError):
+        read = ip_address(address)
+        if isinstance(read, IPv6Address):
+            return str(read.ipv4_mapped or ip_network((read.packed[:8] + bytes(8), 64)))
+    return address

@@ -59,5 +59,7 @@ def keep() -> Any:
 @again(keep)
 def keep_post() -> Any:
     """Give a visitor a name and send the letter; the answer is the same for an address that has an account."""
-    visitors.keep(me(), **applied())
+    if not me().visiting:
+        return flask.redirect(flask.url_for("account.settings"))
+    enter(visitors.keep(me(), **applied()))
     return flask.redirect(flask.url_for(".keep"))

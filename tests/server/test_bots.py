@@ -113,8 +113,7 @@ def test_a_damaged_match_does_not_keep_the_other_bots_waiting(house: House) -> N
 def test_a_bot_that_fails_does_not_keep_the_others_waiting(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    handed_over(house)
-    good = handed_over(house)
+    both = handed_over(house), handed_over(house)
     faults = [ValueError("no idea")]
     choose = players.choose
 
@@ -125,7 +124,7 @@ def test_a_bot_that_fails_does_not_keep_the_others_waiting(
 
     monkeypatch.setattr(players, "choose", moody)
     assert house.bots() == 1
-    assert house.played(good).rows[-1].via == "bot"
+    assert sum(house.played(match).rows[-1].via == "bot" for match in both) == 1
     assert "no idea" in caplog.text
 
 
@@ -292,12 +291,40 @@ def test_a_bot_that_never_moves_is_moved_for_by_the_clock(house: House) -> None:
     assert [row.via for row in house.played(match).rows] == ["web", "web", "clock"]
 
 
+def against(house: House, host: str, strength: str) -> Match:
+    """Return a match of two in which the host has moved, or is second, so that his bot is awaited."""
+    match = house.table(host, seats=2)
+    lobby.fill(match.id, house.people[host], strength, house.now)
+    if not log.get(match.id).bot_acts:
+        house.move(match)
+    return log.get(match.id)
+
+
 def test_matches_with_slow_bots_do_not_keep_quick_ones_from_being_looked_at(house: House) -> None:
-    slow = [house.table("Ailsa", seats=2) for _ in range(3)]
-    for match in slow:
-        lobby.fill(match.id, house.people["Ailsa"], "strong", house.now)
-        if not log.get(match.id).bot_acts:
-            house.move(log.get(match.id))
-    quick = handed_over(house)
-    assert quick in bots._due(house.now, 3, 1)
-    assert len(bots._due(house.now, 3, 1)) == 2
+    for _ in range(3):
+        against(house, "Ailsa", "strong")
+    quick = against(house, "Bran", "steady")
+    due = bots._due(house.now, 3, 1)
+    assert (len(due), due[0]) == (2, quick)
+
+
+def test_of_those_who_play_slow_bots_each_has_an_answer_before_another_has_two(house: House) -> None:
+    for _ in range(6):
+        against(house, "Ailsa", "strong")
+    last = against(house, "Bran", "strong")
+    assert last in bots._due(house.now, 100, 2)
+
+
+def test_matches_that_all_people_have_left_wait_until_nothing_else_is_to_do(house: House) -> None:
+    left = [against(house, "Ailsa", "steady") for _ in range(3)]
+    for match in left:
+        seating.resign(match.id, house.people["Ailsa"], "web", now=house.now)
+    over = [match for match in left if log.get(match.id).status == "finished"]
+    assert over == left, "of two seats nobody plays on"
+    match = house.table("Ailsa", seats=3)
+    lobby.fill(match.id, house.people["Ailsa"], "steady", house.now)
+    seating.resign(match.id, house.people["Ailsa"], "web", now=house.now)
+    other = against(house, "Bran", "easy")
+    assert bots._due(house.now, 100, 5) == [other]
+    house.bots()
+    assert match.id in {each.id for each in bots._due(house.now, 100, 5)}

@@ -21,6 +21,7 @@ from server import (
     home,
     lobby,
     log,
+    notes,
     notify,
     outbox,
     people,
@@ -32,7 +33,7 @@ from server import (
     timeouts,
     visitors,
 )
-from server.models import Match, Outbox, Seat, User
+from server.models import Match, Note, Outbox, Seat, User
 
 HERE = "192.0.2.7"
 PASSWORD = "heather and peat"
@@ -162,8 +163,8 @@ def test_strangers_are_throttled_by_where_they_come_from_and_in_all(house: House
     for number in range(21):
         with refused("throttled") if number == 20 else nullcontext():
             arrive(house, key=str(number))
-    for number in range(20, 301):
-        with refused("throttled") if number == 300 else nullcontext():
+    for number in range(20, 1001):
+        with refused("throttled") if number == 1000 else nullcontext():
             throttle.count("try in all", "", house.now)
     with refused("throttled"):
         arrive(house, key="other", source="198.51.100.9")
@@ -220,12 +221,74 @@ def test_each_visit_keeps_a_visitor_for_a_week(house: House) -> None:
     assert again(ailsa).visitor_until is None
 
 
-def test_who_has_left_is_not_kept_by_a_page_that_was_on_its_way(house: House) -> None:
-    user, _ = arrive(house)
+def test_who_leaves_is_forgotten_at_once_and_no_page_on_its_way_keeps_him(house: House) -> None:
+    user, match = arrive(house)
+    visitors.leave(user, house.now)
+    visitors.stay(user, house.now)
+    assert again(user).deleted_at == house.now
+    assert log.get(match.id).reason == "cancelled"
+    assert arrive(house)[0] != user
+
+
+def test_whoever_leaves_a_damaged_match_is_forgotten_when_it_is_mended(house: House) -> None:
+    user, match = arrive(house)
+    damage(match)
     visitors.leave(user, house.now)
     visitors.stay(user, house.now)
     assert again(user).visitor_until == house.now
-    assert visitors.sweep(house.now) == 1
+
+
+def test_a_key_opens_nothing_after_a_minute(house: House) -> None:
+    user, _ = arrive(house)
+    house.later(seconds=59)
+    assert arrive(house)[0] == user
+    house.later(seconds=1)
+    other, _ = arrive(house)
+    assert other != user
+
+
+def test_sessions_from_before_end_when_a_visitor_takes_a_name(house: House) -> None:
+    user, _ = arrive(house)
+    before = again(user).session_key
+    keep(house, user)
+    assert again(user).session_key != before
+
+
+def test_an_address_that_a_visitor_has_only_claimed_is_free_for_its_owner(house: House) -> None:
+    user, _ = arrive(house)
+    keep(house, user)
+    accounts.sign_up(
+        "Owner", "mairi@example.org", PASSWORD, zone="UTC", language="en", source="192.0.2.8", now=house.now
+    )
+    assert again(user).email is None
+    assert accounts.by_name("Owner").email == "mairi@example.org"
+    assert not Outbox.select().where(Outbox.kind == "known").exists()
+
+
+def test_a_visitor_notes_something_in_his_own_matches_only_and_it_goes_with_him(house: House) -> None:
+    user, match = arrive(house)
+    foreign = house.started("Ailsa", "Bran")
+    notes.write(match, user, "Mine.", house.now)
+    with refused("unconfirmed"):
+        notes.write(foreign, user, "Hm.", house.now)
+    visitors.leave(user, house.now)
+    assert not Note.select().exists()
+
+
+def test_a_visitor_of_whom_something_unforeseen_comes_up_keeps_no_other_here(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (arrive(house, key)[0] for key in "ab")
+    forget = accounts.forget
+
+    def moody(user: User, now: datetime) -> None:
+        if user == first:
+            raise ZeroDivisionError
+        forget(user, now)
+
+    monkeypatch.setattr(accounts, "forget", moody)
+    assert visitors.sweep(house.later(days=8)) == 1
+    assert (again(first).deleted_at, again(second).deleted_at) == (None, house.now)
 
 
 def test_who_never_comes_back_is_forgotten_and_his_match_ended_as_it_stands(house: House) -> None:
@@ -323,7 +386,7 @@ def test_a_visitor_becomes_a_person_and_his_matches_are_his(house: House) -> Non
     assert letter.to_address == "mairi@example.org"
     person = accounts.confirm(token(letter.text), house.later(hours=1))
     assert (person.id, person.visitor_until, person.confirmed_at) == (visitor.id, None, house.now)
-    assert person.session_key == visitor.session_key, "he plays on where he was"
+    assert person.session_key == waiting.session_key, "he plays on where he was"
     assert list(archive.find(player="Mairi").matches) == [ended]
     assert not log.get(running.id).unlisted
     assert json.loads(house.played(running).setup_row.text)["people"].count(person.id) == 1

@@ -84,7 +84,7 @@ EXPECTED = {
     ("POST", "after.another"): (302, 409, 409, 409, 409),
     ("POST", "visit.play"): (302,) * 5,
     ("GET", "visit.keep"): (302,) * 5,  # to the form that signs in, or to the settings
-    ("POST", "visit.keep_post"): (302, 403, 403, 403, 403),
+    ("POST", "visit.keep_post"): (302,) * 5,
     ("GET", "match.replay"): (302,) * 5,
     ("GET", "match.step"): ANYBODY,
 }
@@ -116,6 +116,7 @@ TO_A_VISITOR = {
     ("GET", "visit.keep"): 200,
     ("POST", "visit.keep_post"): 422,
     ("POST", "affairs.take"): 403,
+    ("POST", "after.note"): 403,
     **{
         ("POST", endpoint): 403
         for endpoint in (

@@ -84,14 +84,16 @@ def test_an_invitation_survives_signing_in_without_standing_in_an_address(
 def test_forwarded_addresses_are_believed_only_from_a_proxy_of_ours(
     cottage: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for trusted, last in ((0, "throttled"), (1, "bad-credentials")):
+    # The addresses of one IPv6 network have one owner.
+    cases = ((0, "192.0.2.{}", "throttled"), (1, "192.0.2.{}", "bad-credentials"), (1, "2001:db8::{}", "throttled"))
+    for trusted, address, last in cases:
         cottage.settings = dataclasses.replace(cottage.settings, trusted_proxies=trusted)
         visitor = Visitor(application(cottage, monkeypatch))
         token = visitor.token()
         for number in range(14):
             answer = visitor.client.post(
                 "/signin",
-                data={"csrf_token": token, "name": f"Nobody {trusted}", "password": "x"},
-                headers={"X-Forwarded-For": f"192.0.2.{number}", "Accept": "application/json"},
+                data={"csrf_token": token, "name": f"Nobody {trusted} {last}", "password": "x"},
+                headers={"X-Forwarded-For": address.format(number), "Accept": "application/json"},
             )
         assert error(answer) == last

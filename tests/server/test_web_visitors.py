@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from datetime import timedelta
 
 import argon2
 import flask
@@ -11,7 +12,7 @@ import pytest
 from house import House
 from visitor import Visitor, application, error
 
-from server import accounts, visitors
+from server import accounts, links, log, visitors
 from server.models import User
 
 PASSWORD = "heather and peat"
@@ -44,6 +45,26 @@ def test_one_click_on_the_front_page_leads_to_the_match(cottage: House, app: fla
         assert session.permanent
     assert answer.headers["Location"] in stranger.get("/").text
     assert stranger.post("/try/clans").headers["Location"] == answer.headers["Location"]
+
+
+def test_a_page_without_scripts_looks_again_while_a_bot_is_awaited_and_only_then(
+    cottage: House, app: flask.Flask
+) -> None:
+    visitor = Visitor(app)
+    place = visitor.post("/try/clans").headers["Location"]
+    number = int(place.rpartition("/")[2])
+    refresh = '<noscript><meta http-equiv="refresh" content="8"></noscript>'
+    for _ in range(4):
+        page = visitor.get(place).text
+        awaited = bool(log.get(number).bot_acts)
+        assert (refresh in page.partition("</head>")[0]) == awaited
+        assert ("Look again" in page) == awaited
+        if awaited:
+            cottage.bots()
+        else:
+            cottage.move(log.get(number))
+    people = cottage.begun("Ailsa", "Bran")
+    assert 'http-equiv="refresh"' not in Visitor(app).get(f"/matches/{people.id}").text
 
 
 def test_looking_makes_nobody_a_visitor(cottage: House, app: flask.Flask) -> None:
@@ -88,12 +109,11 @@ def test_a_forgotten_visitor_is_a_stranger_again(cottage: House, app: flask.Flas
     assert visitor.get("/keep").status_code == 302
 
 
-def test_a_visitor_who_leaves_is_forgotten_by_the_next_sweep(cottage: House, app: flask.Flask) -> None:
+def test_a_visitor_who_leaves_is_forgotten_at_once(cottage: House, app: flask.Flask) -> None:
     visitor = Visitor(app)
     place = visitor.post("/try/clans").headers["Location"]
-    assert visitors.sweep(cottage.now) == 0
     visitor.post("/signout")
-    assert visitors.sweep(cottage.now) == 1
+    assert not User.select().where(User.visitor_until.is_null(False)).exists()
     assert "The match was called off." in visitor.get(place).text
 
 
@@ -125,7 +145,19 @@ def test_a_visitor_makes_his_match_his_own_by_the_form(cottage: House, app: flas
     assert "visitor" not in words(page).casefold()
     assert visitor.get("/settings").status_code == 200
     assert visitor.get("/keep").headers["Location"] == "/settings"
-    assert visitor.post("/keep", **form).status_code == 403
+    assert visitor.post("/keep", **form).headers["Location"] == "/settings"
+
+
+def test_page_line_and_letter_say_the_same_of_how_long_the_link_is_good(cottage: House, app: flask.Flask) -> None:
+    visitor = Visitor(app)
+    visitor.post("/try/clans")
+    visitor.post("/keep", name="Mairi", email="mairi@example.org", password=PASSWORD, zone="UTC")
+    line = words(visitor.get("/").text.partition("<aside")[2].partition("</aside>")[0])
+    letter = " ".join(cottage.mail()[-1].text.split())
+    for said in (line, words(visitor.get("/keep").text), letter):
+        assert "good for three days" in said
+    assert links.LIFETIMES["confirm"] == timedelta(days=3)
+    assert "Mar" not in line, "when the stay ends is another thing"
 
 
 def test_who_confirms_elsewhere_signs_in_there(cottage: House, app: flask.Flask) -> None:
@@ -160,6 +192,84 @@ def test_the_end_of_a_match_against_a_bot_offers_another_and_no_rematch(cottage:
     assert "Ask for a rematch" not in page
     assert "Play the bot again" in page
     assert visitor.post("/try/clans").headers["Location"] != place
+
+
+def test_a_visitor_finds_his_finished_matches_on_his_page_newest_first(cottage: House, app: flask.Flask) -> None:
+    visitor = Visitor(app)
+    places = []
+    for game in ("clans", "glory"):
+        places.append(visitor.post(f"/try/{game}").headers["Location"])
+        visitor.post(f"{places[-1]}/resign", sure="yes")
+        cottage.later(minutes=1)
+    assert "Your finished matches" not in visitor.get("/").text, "so far they are under Just finished"
+    for place in places:
+        visitor.get(place)
+    listed = visitor.get("/").text.partition("Your finished matches</h2>")[2].partition("</table>")[0]
+    assert re.findall(r'href="(/matches/\d+)"', listed) == places[::-1]
+    assert "resignation" in listed
+    running = visitor.post("/try/clans").headers["Location"]
+    assert running in visitor.get("/").text
+    assert "in the archive" not in visitor.get("/").text, "which does not have them"
+
+
+def test_a_person_is_led_from_his_last_matches_to_the_archive(cottage: House, app: flask.Flask) -> None:
+    ailsa = Visitor(app, cottage.people["Ailsa"])
+    for _ in range(6):
+        match = cottage.finish(cottage.started("Ailsa", "Bran"))
+        ailsa.get(f"/matches/{match.id}")
+    page = ailsa.get("/").text.partition("Your finished matches</h2>")[2]
+    assert page.partition("</table>")[0].count('href="/matches/') == 5
+    assert 'href="/archive?player=Ailsa"' in page
+
+
+def test_who_wants_to_watch_the_end_first_is_not_told_it_by_the_list(cottage: House, app: flask.Flask) -> None:
+    ailsa = Visitor(app, cottage.people["Ailsa"])
+    match = cottage.begun("Ailsa", "Bran")
+    ailsa.get(f"/matches/{match.id}")
+    User.update(keeps_results=True).where(User.name == "Ailsa").execute()
+    cottage.finish(match)
+    page = ailsa.get("/").text
+    assert "You wanted to watch it first." in page
+    assert "Your finished matches" not in page
+
+
+def test_a_visitor_is_told_why_he_cannot_sit_down_with_people(cottage: House, app: flask.Flask) -> None:
+    visitor, table = Visitor(app), cottage.table("Ailsa", seats=2)
+    why = "To sit down with people, make an account first."
+    visitor.post("/try/clans")
+    for path in (f"/matches/{table.id}", "/tables"):
+        page = visitor.get(path).text
+        assert why in words(page).replace(" .", ".")
+        assert "Take a seat" not in page
+        assert 'href="/tables/new"' not in page
+    for other in (Visitor(app), Visitor(app, cottage.people["Bran"])):
+        for path in (f"/matches/{table.id}", "/tables"):
+            assert "make an account first" not in other.get(path).text
+
+
+def test_the_end_of_a_guided_match_leads_a_visitor_to_an_account(cottage: House, app: flask.Flask) -> None:
+    visitor = Visitor(app)
+    place = visitor.post("/try/clans", guided="1").headers["Location"]
+    visitor.post(f"{place}/resign", sure="yes")
+    page = visitor.get(place).text
+    guide = page.partition('id="guide"')[2].partition("</section>")[0]
+    assert 'href="/keep"' in guide
+    assert "people wait for you" not in guide
+
+
+def test_bots_are_found_from_the_list_and_the_tables(cottage: House, app: flask.Flask) -> None:
+    ailsa = Visitor(app, cottage.people["Ailsa"])
+    for _ in range(2):
+        page = ailsa.get("/").text.partition("Play a bot now</h2>")[2]
+        assert 'action="/try/clans"' in page
+        assert 'action="/try/glory"' in page
+        cottage.begun("Ailsa", "Bran")
+    assert 'id="play"' in ailsa.get("/").text
+    assert 'href="/#play"' in ailsa.get("/tables").text
+    assert "bots take the free seats" in ailsa.get("/tables").text
+    assert 'href="/#try"' in Visitor(app).get("/tables").text
+    assert 'id="try"' in Visitor(app).get("/").text
+    assert "let bots take the seats" in ailsa.get("/tables/new").text
 
 
 def test_a_visitor_is_no_link_to_a_page_that_is_not_there(cottage: House, app: flask.Flask) -> None:

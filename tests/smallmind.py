@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine import games
-from engine.bots.mind import Chance
+from engine.bots.mind import Chance, shares
 
 OUTSIDE = Path(__file__).parent / "games"
 
@@ -26,13 +26,16 @@ class SmallMind:
         return [(move, 1 / len(moves)) for move in moves]
 
     def playout(self, state: Any, chance: Chance) -> Sequence[float]:
+        """Make any moves to the end and return how the win is shared."""
+        return shares(self.ending(state, chance))
+
+    def ending(self, state: Any, chance: Chance) -> Sequence[float]:
         """Make any moves to the end; a full board is shared."""
         while state.to_act:
             seat = state.to_act[0]
             moves = list(state.legal_moves(seat))
             state = state.apply(seat, moves[int(chance() * len(moves))])
-        winners = state.outcome().winners
-        return [1 / len(winners) if seat in winners else 0.0 for seat in range(state.seats)]
+        return [float(seat in state.outcome().winners) for seat in range(state.seats)]
 
 
 def noughts_with_a_mind(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:

@@ -7,13 +7,13 @@ at the table. Bare playouts from the position foretell the winner no better, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Final
 
 from engine import games, replay
 from engine.base import Plain, State
-from engine.bots.mind import Chance, Mind
+from engine.bots.mind import Chance, shares
 from engine.bots.search import Thought, explore
 from engine.replay import Position, Row
 
@@ -25,35 +25,6 @@ SEARCHES: Final = 4
 """They are shared out among so many searches, because one alone may cling to one line of play."""
 
 
-@runtime_checkable
-class Finisher(Protocol):
-    """What a mind has besides if its playouts stop before the end, or tell something else than who wins."""
-
-    def ending(self, state: State, chance: Chance) -> Sequence[float]:
-        """Play quickly on to the end; return how the seats share the win then, in sum 1."""
-        ...
-
-
-class Witness:
-    """A mind whose playouts go to the end; `sums` is what they have brought each seat so far."""
-
-    def __init__(self, mind: Mind, seats: int) -> None:
-        self._mind = mind
-        self._finish = mind.ending if isinstance(mind, Finisher) else mind.playout
-        self.sums = [0.0] * seats
-
-    def __getattr__(self, name: str) -> Any:
-        """Return all else as the mind has it."""
-        return getattr(self._mind, name)
-
-    def playout(self, state: State, chance: Chance) -> Sequence[float]:
-        """Play on to the end and remember what came of it."""
-        shares = self._finish(state, chance)
-        for seat, share in enumerate(shares):
-            self.sums[seat] += share
-        return shares
-
-
 def steps(positions: Sequence[Position]) -> list[int]:
     """Return the numbers of the rows that may have changed the chances, from the setup on, and the last row."""
     found = [positions[0].seq]
@@ -63,13 +34,13 @@ def steps(positions: Sequence[Position]) -> list[int]:
     return found
 
 
-def chances(positions: Iterable[Position], playouts: int, chance: Chance) -> list[tuple[float, ...]]:
-    """Return for each position the share of the win that each seat has, from 0 to 1, in sum 1.
+def chances(position: Position, playouts: int, chance: Chance) -> tuple[float, ...]:
+    """Return the share of the win that each seat has, from 0 to 1, in sum 1.
 
     Where the match has ended it is what came of it, however it ended; after one that was called off, what it stood at.
-    Raises `ValueError` for a game without a mind.
+    Whoever has resigned has nothing. Raises `ValueError` for a game without a mind.
     """
-    return [_won(position) or _judged(position, playouts, chance) for position in positions]
+    return _won(position) or _judged(position, playouts, chance)
 
 
 def judge(
@@ -85,7 +56,7 @@ def judge(
 
     All that is handed in can be sent to another process. Raises what `replay`, `games.game` and `chances` raise.
     """
-    return chances([replay.replay(games.game(kind), setup, seats, options, rows)], playouts, chance)[0]
+    return chances(replay.replay(games.game(kind), setup, seats, options, rows), playouts, chance)
 
 
 def _won(position: Position) -> tuple[float, ...] | None:
@@ -98,18 +69,18 @@ def _won(position: Position) -> tuple[float, ...] | None:
 
 
 def _judged(position: Position, playouts: int, chance: Chance) -> tuple[float, ...]:
-    mind: Mind | None = position.game.mind
+    """Search several times, and share the win as the ends of all playouts do."""
+    mind = position.game.mind
     if mind is None:
         raise ValueError(f"bots have no mind for {position.game.kind}")
-    witness = Witness(mind, position.state.seats)
+    sums = [0.0] * position.state.seats
+
+    def playout(state: State, chance: Chance) -> Sequence[float]:
+        found = shares(mind.ending(state, chance), position.resigned)
+        for seat, share in enumerate(found):
+            sums[seat] += share
+        return found
+
     for _ in range(SEARCHES):
-        explore(cast(Mind, witness), [position.state], Thought(max(1, playouts // SEARCHES)), chance)
-    return _without(witness.sums, position)
-
-
-def _without(sums: Sequence[float], position: Position) -> tuple[float, ...]:
-    """Return sums as shares of 1, with nothing for seats that have resigned: they cannot win, whatever they score."""
-    left = [0.0 if seat in position.resigned else value for seat, value in enumerate(sums)]
-    if not sum(left):
-        left = [float(seat not in position.resigned) for seat in range(len(sums))]
-    return tuple(value / sum(left) for value in left)
+        explore(mind, [position.state], Thought(max(1, playouts // SEARCHES)), chance, playout=playout)
+    return tuple(each / sum(sums) for each in sums)

@@ -6,7 +6,7 @@ A bot never sees a State: it is handed a `Sight`, which is made of views and pub
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -31,22 +31,6 @@ class Sight:
 
     view: View
     past: tuple[Glimpse, ...]
-
-
-class Edge:
-    """A move in the tree of a search: how promising it looked, how often it was tried, and what came of it in sum.
-
-    `cost` is what it loses besides, in shares of a win.
-    """
-
-    __slots__ = ("cost", "move", "prior", "total", "visits")
-
-    def __init__(self, move: Any, prior: float) -> None:
-        self.move = move
-        self.prior = prior
-        self.cost = 0.0
-        self.visits = 0
-        self.total = 0.0
 
 
 class Mind(Protocol):
@@ -75,6 +59,10 @@ class Mind(Protocol):
         """Play quickly on from the position, to the end or as far as it makes sense; return the share of each seat."""
         ...
 
+    def ending(self, state: State, chance: Chance) -> Sequence[float]:
+        """Play quickly on from the position to the very end; return the score of each seat."""
+        ...
+
     def suspect(self, sight: Sight, seat: int) -> Sequence[tuple[Any, float]] | None:
         """Return what another seat's secret may be and how likely each is; None if the game has no such secret."""
         ...
@@ -90,6 +78,13 @@ class Discreet(Protocol):
         The costs are shares of a win; a move that tells more costs more, and the same move costs more early on.
         """
         ...
+
+
+def shares(scores: Sequence[float], gone: Collection[int] = ()) -> list[float]:
+    """Return by seat how the win is shared, in sum 1; equal scores share it, and seats that are `gone` cannot win."""
+    best = max(score for seat, score in enumerate(scores) if seat not in gone)
+    won = [seat not in gone and score == best for seat, score in enumerate(scores)]
+    return [each / sum(won) for each in won]
 
 
 def sight(game: Game, position: Position, rows: Iterable[Row], viewer: int | None) -> Sight:

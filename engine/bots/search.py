@@ -15,7 +15,7 @@ from math import inf, sqrt
 from typing import Any, NamedTuple
 
 from engine.base import State
-from engine.bots.mind import Chance, Edge, Mind
+from engine.bots.mind import Chance, Mind
 
 CURIOSITY = 1.0
 """How much a promising move that has been tried little is preferred to one that has gone well."""
@@ -25,6 +25,7 @@ UNTRIED = 0.45
 """The share that a move is taken to bring before it has been tried."""
 
 Costs = Callable[[Sequence[Any]], Sequence[float]]
+Playout = Callable[[State, Chance], Sequence[float]]
 
 
 class Thought(NamedTuple):
@@ -34,11 +35,28 @@ class Thought(NamedTuple):
     more: Callable[[], bool] | None = None
 
 
+class Edge:
+    """A move in the tree of a search: how promising it looked, how often it was tried, and what came of it in sum.
+
+    `cost` is what it loses besides, in shares of a win.
+    """
+
+    __slots__ = ("cost", "move", "prior", "total", "visits")
+
+    def __init__(self, move: Any, prior: float) -> None:
+        self.move = move
+        self.prior = prior
+        self.cost = 0.0
+        self.visits = 0
+        self.total = 0.0
+
+
 class Tree:
     """The moves tried so far, by the moves before them and by what the mover knows."""
 
-    def __init__(self, mind: Mind) -> None:
+    def __init__(self, mind: Mind, playout: Playout) -> None:
         self.mind = mind
+        self.playout = playout
         self.nodes: dict[tuple[Any, ...], list[Edge]] = {}
 
     def open(self, line: tuple[Any, ...], state: State) -> list[Edge]:
@@ -67,7 +85,7 @@ class Tree:
             walked.append((edge, seat))
             state = state.apply(seat, edge.move)
             line = (*line, edge.move)
-        shares = mind.playout(state, chance)
+        shares = self.playout(state, chance)
         for edge, seat in walked:
             edge.visits += 1
             edge.total += shares[seat]
@@ -87,13 +105,19 @@ def best(edges: Sequence[Edge]) -> Edge:
 
 
 def explore(
-    mind: Mind, worlds: Sequence[State], thought: Thought, chance: Chance, costs: Costs | None = None
+    mind: Mind,
+    worlds: Sequence[State],
+    thought: Thought,
+    chance: Chance,
+    costs: Costs | None = None,
+    playout: Playout | None = None,
 ) -> Sequence[Edge]:
     """Think about the worlds, which all look alike to the seat to act; return its moves with what came of them.
 
-    `costs` tells of the moves among which the seat chooses now what each loses besides, in shares of a win.
+    `costs` tells of the moves among which the seat chooses now what each loses besides, in shares of a win; `playout`
+    stands in for that of the mind.
     """
-    tree = Tree(mind)
+    tree = Tree(mind, playout or mind.playout)
     root = tree.open((), worlds[0])
     if costs:
         for edge, cost in zip(root, costs([edge.move for edge in root]), strict=True):

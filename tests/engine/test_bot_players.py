@@ -13,8 +13,8 @@ from smallmind import SmallMind, noughts_with_a_mind
 from engine import bots, replay
 from engine.base import View
 from engine.bots import Sight, Thought
-from engine.bots.mind import Chance, Discreet, Edge, Mind, sight
-from engine.bots.search import best, explore
+from engine.bots.mind import Chance, Discreet, Mind, sight
+from engine.bots.search import Edge, best, explore
 from engine.replay import Row
 
 THOUGHT = Thought(400)

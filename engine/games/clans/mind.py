@@ -9,7 +9,7 @@ from math import exp, log
 from typing import Any, Final
 
 from engine.base import View
-from engine.bots.mind import Chance, Sight
+from engine.bots.mind import Chance, Sight, shares
 from engine.games.clans import notation
 from engine.games.clans.board import CHIPS, CLANS, INDEX, TERRITORIES
 from engine.games.clans.playouts import Board
@@ -74,6 +74,10 @@ class ClansMind:
 
     def playout(self, state: Own, chance: Chance) -> Sequence[float]:
         """Play on by rough measures to the end and return how the win is shared."""
+        return shares(self.ending(state, chance))
+
+    def ending(self, state: Own, chance: Chance) -> Sequence[float]:
+        """Play on by rough measures to the end and return the scores."""
         return Board(state).finish(chance)
 
     def suspect(self, sight: Sight, seat: int) -> Sequence[tuple[int, float]]:

@@ -72,14 +72,11 @@ class Board:
         self.open = [one for one, pile in enumerate(self.huts) if pile and self.degrees[one]]
         self.leaves = [one for one in self.open if self.degrees[one] == 1]
 
-    def finish(self, draw: Draw) -> list[float]:
-        """Play to the end and return how the win is shared, in sum 1."""
+    def finish(self, draw: Draw) -> list[int]:
+        """Play to the end and return the score of each seat."""
         while self.open and self.taken < CHIPS:
             self.make(*self.choose(draw))
-        scores = [self.points[clan] + chips for clan, chips in zip(self.clans, self.chips, strict=True)]
-        best = max(scores)
-        share = 1 / scores.count(best)
-        return [share if score == best else 0.0 for score in scores]
+        return [self.points[clan] + chips for clan, chips in zip(self.clans, self.chips, strict=True)]
 
     def choose(self, draw: Draw) -> Step:
         """Return a move that looks good to the mover."""

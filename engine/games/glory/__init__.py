@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.base import Figure, Layer, Names, Option, Outcome, Phrase, Plain, Stream, View
+from engine.base import Example, Figure, Layer, Lesson, Names, Option, Outcome, Phrase, Plain, Stream, View
 from engine.bots.mind import Mind
-from engine.games.glory import notation, setup, text, view
+from engine.games.glory import examples, guide, notation, setup, text, view
+from engine.games.glory.mind import MIND
 from engine.games.glory.rules import Move, State
 
 # The contract hands every game any `State`; a game is only ever given its own.
@@ -26,7 +27,7 @@ class Glory:
     seat_counts = setup.SEAT_COUNTS
     options: tuple[Option, ...] = setup.OPTIONS
     example = notation.EXAMPLE
-    mind: Mind | None = None
+    mind: Mind | None = MIND
 
     def deal(self, stream: Stream, seats: int, options: Mapping[str, str]) -> Plain:
         """Return a plain setup drawn from the stream; no option changes the deal."""
@@ -86,6 +87,14 @@ class Glory:
         from engine.games.glory.picture import picture
 
         return picture(view, marks, layer)
+
+    def lessons(self, views: Sequence[View]) -> tuple[Lesson | None, ...]:
+        """Return what a newcomer is to be told at each of his views."""
+        return guide.lessons(views)
+
+    def examples(self) -> tuple[Example, ...]:
+        """Return the pictures of the rules."""
+        return examples.examples(self)
 
 
 GAME = Glory()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from house import House
 from people import DESKTOP, PHONE, Person
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from server import log
 from server.models import Match
@@ -45,7 +45,12 @@ def test_a_stranger_learns_by_playing(
     expect(page.locator("#guide")).to_contain_text("The guide goes on when it is your turn again")
     bot_moves(village, match)
     stranger.open(match.id)
-    expect(lesson).to_have_attribute("data-key", {"clans": "walking", "glory": "shields"}[kind])
+    expect(lesson).to_have_attribute("data-key", {"clans": "becoming", "glory": "shields"}[kind])
+    the_last_move_is_marked(page)
+    lesson.click()
+    expect(page.locator("#lesson-told .guide-text")).to_be_hidden()
+    the_board_is_in_sight(page)
+    lesson.click()
     page.get_by_text("What was told before").click()
     expect(page.locator("#guide-seen dt")).to_have_count(1)
     stranger.check()
@@ -68,3 +73,20 @@ def the_board_is_free(guide: dict[str, float] | None, board: dict[str, float] | 
     below = guide["y"] + guide["height"] <= board["y"]
     beside = board["x"] + board["width"] <= guide["x"]
     assert below or beside
+
+
+def the_last_move_is_marked(page: Page) -> None:
+    """Every place of the last move has its number on the board, beside those of the lesson."""
+    touched = page.locator("#news .place").count()
+    told = page.locator("#lesson-told .place").count()
+    assert touched > 0
+    drawn = page.locator("#board .mark-number").count()
+    assert max(touched, told) <= drawn <= touched + told
+
+
+def the_board_is_in_sight(page: Page) -> None:
+    """With the lesson closed the whole board fits on the screen."""
+    board, screen = page.locator("#board").bounding_box(), page.viewport_size
+    assert board
+    assert screen
+    assert board["y"] + page.evaluate("scrollY") + board["height"] <= screen["height"]

@@ -172,9 +172,14 @@ def test_marks_are_numbered_in_order_and_a_place_touched_twice_has_both_numbers(
     assert numbers == [("N2", "1·3"), ("1", "2"), ("N7", "4")]
 
 
-@pytest.mark.parametrize("mark", ["N1", "Z9", "place 3", "place 9", "place", "place x", ""])
+@pytest.mark.parametrize("mark", ["Z9", "place 3", "place 9", "place", "place x", ""])
 def test_a_mark_of_what_is_not_there_is_not_drawn(mark: str) -> None:
     assert draw(LYING, None, [mark]) == draw(LYING)
+
+
+def test_a_free_spot_can_be_marked() -> None:
+    marks = groups(draw(LYING, None, ["N1"]), "mark")
+    assert [(one.get("data-spot"), "".join(one.itertext())) for one in marks] == [("N1", "1")]
 
 
 def test_a_separate_row_has_walls(documents: dict[str, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from glory_helpers import position
 from engine import games, record, replay
 from engine.base import Lesson, State, View
 from engine.deal import stream_for
-from engine.games.clans.board import TERRITORIES
+from engine.games.clans.board import NEIGHBOURS, TERRITORIES
 from engine.games.clans.rules import foundings, newborn_by
 from engine.games.glory.cards import SPOT
 from engine.games.glory.rules import fits, matches
@@ -132,16 +133,73 @@ def test_what_is_told_does_not_depend_on_what_comes_later(name: str) -> None:
 
 def test_a_beginner_meets_the_lessons_in_a_sensible_order() -> None:
     told = [moment.lesson.key for moment in moments("clans-01") if moment.seat == 0 and moment.lesson]
-    assert told[:3] == ["clan", "walking", "epoch-1"]
+    assert told[:3] == ["clan", "becoming", "epoch-1"]
     assert told.index("village") < told.index("chip") < told.index("late") < told.index("sums")
     told = [moment.lesson.key for moment in moments("glory-face-down") if moment.seat == 0 and moment.lesson]
     assert told[:3] == ["hand", "shields", "taking"]
     assert told.index("end-in-sight") < told.index("sums")
 
 
+def test_what_makes_a_village_is_told_by_the_third_turn() -> None:
+    for name in RECORDS:
+        for seat in {moment.seat for moment in moments(name)} if name.startswith("clans") else ():
+            first = [moment.lesson for moment in moments(name) if moment.seat == seat][:3]
+            texts = [read(lesson) for lesson in first if lesson]
+            assert any("becomes a village as soon as all its neighbours are empty" in text for text in texts)
+            keys = [lesson.key for lesson in first if lesson]
+            assert keys == ["clan", "becoming", "epoch-1"][: len(keys)]
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_first_ten_turns_are_never_quiet_twice_in_a_row(name: str) -> None:
+    for seat in {moment.seat for moment in moments(name)}:
+        told = [moment.lesson for moment in moments(name) if moment.seat == seat][:10]
+        assert all(before or now for before, now in pairwise(told))
+
+
+def test_the_first_lesson_of_glory_tells_when_a_card_fits() -> None:
+    for name in RECORDS:
+        for moment in moments(name) if name.startswith("glory") else ():
+            if moment.turn == 0 and not moment.view.outcome:
+                assert moment.lesson
+                assert re.search(r"colour or strength with an?y? card opposite or beside it", read(moment.lesson))
+                if moment.lesson.key == "hand":
+                    assert {facts(moment.lesson)["spot"], facts(moment.lesson)["near"]} == set(moment.lesson.places)
+
+
+def test_what_is_said_of_the_nearest_village_is_true() -> None:
+    for key in ("becoming", "near", "step"):
+        for moment, lesson in lessons("clans", key):
+            place, *left = lesson.places
+            huts = moment.view.table["huts"]
+            around = [TERRITORIES[near] for near in NEIGHBOURS[TERRITORIES.index(place)]]
+            assert [name for name in around if any(huts.get(name, ()))] == left
+            assert key != "step" or len(left) == 2
+            if len(left) == 1:
+                moves = [text for text in moment.view.moves if text.startswith(f"{left[0]}-")]
+                assert moves
+                assert all(
+                    TERRITORIES.index(place) in newborn_by(moment.state, move_of(moment, text)) for text in moves
+                )
+
+
+def test_what_the_nearest_village_would_give_is_told_right() -> None:
+    for moment, lesson in lessons("clans", "near"):
+        place, *left = lesson.places
+        away = [text for text in moment.view.moves if text.startswith(f"{left[0]}-") and f"-{place}" not in text]
+        if len(left) > 1 or not away:
+            continue
+        made = foundings(moment.state, moment.seat, move_of(moment, away[0]))
+        village = next(found.village for found in made if TERRITORIES[found.village.territory] == place)
+        own = moment.view.table["own_clan"]
+        given = village.value if own in village.clans else 0
+        assert (f"give {given} to {own}" in read(lesson)) == (given > 0)
+
+
 def test_all_lessons_come_up_in_recorded_matches() -> None:
     told = {moment.lesson.key for name in RECORDS for moment in moments(name) if moment.lesson}
-    assert told >= {"clan", "walking", "village", "chip", "first-village", "strife", "seven", "order", "hiding", "late"}
+    assert told >= {"clan", "becoming", "village", "chip", "first-village", "strife", "seven", "order", "late"}
+    assert told >= {"near", "step", "walking", "spread", "hiding", "ahead", "pace"}
     assert told >= {f"epoch-{number}" for number in range(1, 6)}
     assert told >= {"hand", "beside", "shields", "taking", "late-shield", "shifting", "keeping", "down"}
     assert told >= {"end-in-sight", "last-move", "sums"}
@@ -189,7 +247,7 @@ def test_no_move_founds_before_the_guide_has_told_of_it() -> None:
             if moment.lesson:
                 told.add((moment.seat, moment.lesson.key))
             founds = any(newborn_by(moment.state, move_of(moment, text)) for text in moment.view.moves)
-            pressing = {"clan", "chip", "first-village"}
+            pressing = {"clan", "becoming", "epoch-1", "chip", "first-village"}
             assert not founds or (moment.seat, "village") in told or (moment.lesson and moment.lesson.key in pressing)
 
 
@@ -224,7 +282,9 @@ def test_an_epoch_is_told_of_in_the_epoch() -> None:
 def test_the_card_shown_to_a_beginner_fits_for_the_reason_given() -> None:
     for moment, lesson in lessons("glory", "hand"):
         told = facts(lesson)
-        card = games.game("glory").parse(moment.state, moment.seat, f"{told['card']} {told['spot']}").card
+        colour, strength = told["words"].split()
+        written = f"{colour[0].upper()}{strength} {told['spot']}"
+        card = games.game("glory").parse(moment.state, moment.seat, written).card
         assert fits(moment.state, card, SPOT[told["spot"]])
         assert SPOT[told["near"]] in matches(moment.state, card, SPOT[told["spot"]])
         assert (told["where"] == "opposite") == (told["near"][1:] == told["spot"][1:])

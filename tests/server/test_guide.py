@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -70,7 +71,7 @@ def test_each_turn_brings_its_lesson_and_keeps_those_before(house: House) -> Non
     then = shown(house, match)
     assert then
     assert then.lesson
-    assert (then.lesson.key, [told.key for told in then.seen]) == ("walking", ["clan"])
+    assert (then.lesson.key, [told.key for told in then.seen]) == ("becoming", ["clan"])
 
 
 def test_a_move_taken_back_is_followed_by_the_same_lesson(house: House) -> None:
@@ -91,7 +92,7 @@ def test_the_guide_is_left_and_taken_up_again(house: House) -> None:
     house.move(match)
     on_turn(house, match)
     guide.switch(match, ailsa, on=True)
-    assert key(house, match) == "walking"
+    assert key(house, match) == "becoming"
 
 
 def test_the_guide_is_for_the_own_seat_only(house: House) -> None:
@@ -142,8 +143,10 @@ def test_the_page_tells_the_lesson_and_marks_its_places(cottage: House, app: fla
     assert found.lesson
     page = unescape(ailsa.get(f"/matches/{match.id}").text)
     assert all(said in page for said in (found.lesson.title, *found.lesson.sentences))
-    marks = page.partition('id="board"')[2].partition("</svg>")[0].count('class="mark-number"')
-    assert marks == len(found.lesson.places) == 2
+    board = page.partition('id="board"')[2].partition("</svg>")[0]
+    last = story.lines(cottage.played(match), ("Ailsa", "Bot"), None)[-1]
+    assert set(re.findall(r'class="mark" data-territory="(\w+)"', board)) == {*found.lesson.places, *last.touched}
+    assert len(found.lesson.places) == 2
     for other in (bran, stranger):
         page = unescape(other.get(f"/matches/{match.id}").text)
         assert found.lesson.title not in page

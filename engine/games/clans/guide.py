@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from engine.base import Lesson, Outcome, Phrase, Plain, View, Who, listed
+from engine.games.clans.advice import ADVICE
 from engine.games.clans.board import CLANS, EPOCHS, NEIGHBOURS, TERRAIN, TERRITORIES
-from engine.games.clans.outlook import arising, chances, ends, gain, known, pair, pile_of, use
+from engine.games.clans.outlook import arising, chances, ends, gain, known, nearing, pair, pile_of, use
 from engine.games.clans.rules import SEVEN, SIZE, Founding, Village, settle
 from engine.lessons import Teller, told
 
@@ -34,13 +35,14 @@ def _clan(view: View) -> Lesson:
         Phrase("Your clan is {own}", {"own": own}),
         (
             Phrase(
-                "Whatever {own} scores is yours. Nobody else knows it before the end, and huts belong to nobody: all"
-                " players move all huts.",
+                "Whatever {own} scores in villages is yours in the end; until then nobody else knows that you are for"
+                " it.",
                 {"own": own},
             ),
             Phrase(
-                "A move takes all huts of one territory to a neighbour where huts stand. {text}, for instance, leads"
-                " {own} from {source} into company on {target}. Try it: nothing counts before you confirm it.",
+                "A move takes all huts of one territory, whatever their clans, to a neighbour where huts stand. {text},"
+                " for instance, leads {own} from {source} into company on {target}. Try it: nothing counts before you"
+                " confirm it.",
                 {"text": text, "own": own, "source": source, "target": target},
             ),
         ),
@@ -48,21 +50,29 @@ def _clan(view: View) -> Lesson:
     )
 
 
-def _walking(view: View) -> Lesson:
+def _becoming(view: View) -> Lesson:
+    """Tell what makes a village and why that matters, by the territory that is nearest to being one."""
+    own, near = view.table["own_clan"], nearing(view)
+    place, left = (TERRITORIES[near[0].place], near[0].left) if near else ("", ())
+    facts = {"own": own, "place": place, "left": listed(left)}
+    if not near:
+        said = []
+    elif len(left) == 1:
+        said = [Phrase("{place} has one neighbour left with huts, {left}: whoever empties {left} founds it.", facts)]
+    else:
+        said = [Phrase("{place} is nearest to it: of the land around it only {left} still hold huts.", facts)]
     return Lesson(
-        "walking",
-        Phrase("Huts walk together"),
+        "becoming",
+        Phrase("How a village comes about"),
         (
             Phrase(
-                "All huts of a territory go, whatever their clans, over a border or a river, never across a lake."
-                " They go only where huts stand, so empty land stays empty and the groups grow."
+                "A territory with huts becomes a village as soon as all its neighbours are empty. Then every clan in it"
+                " scores, whether it has one hut there or many. So empty the land around a group that has {own}.",
+                facts,
             ),
-            Phrase(
-                "Company is good for {own}: every clan in a village scores all that the village is worth, with one hut"
-                " or many.",
-                {"own": view.table["own_clan"]},
-            ),
+            *said,
         ),
+        (place, *left) if near else (),
     )
 
 
@@ -85,7 +95,7 @@ def _village(view: View) -> Lesson | None:
     if others:
         sentences.append(Phrase("{others} would found one as well.", {"others": " or ".join(others[:2])}))
     places = tuple(dict.fromkeys((*ends(best.text), place)))
-    return Lesson("village", Phrase("A village can be founded now"), tuple(sentences), places)
+    return Lesson("village", Phrase("You can found a village now"), tuple(sentences), places)
 
 
 def _order(view: View) -> Lesson | None:
@@ -101,12 +111,12 @@ def _order(view: View) -> Lesson | None:
         Phrase("Several villages by one move"),
         (
             Phrase(
-                "{text} would leave {names} alone at once. Whoever moves so founds them all and says in which"
-                " order. Each takes the next chip, and if the epoch changes in between, so does what the later one"
-                " is worth.",
+                "{text} would empty the land around {names} at once. Whoever plays it founds them all, and says in"
+                " which order. Each takes the next chip; if a new epoch begins in between, the later one counts by"
+                " its terrain.",
                 {"text": text, "names": listed(names)},
             ),
-            Phrase("You are asked for the order when you make such a move."),
+            Phrase("Make such a move, and you are asked for the order."),
         ),
         names,
     )
@@ -125,20 +135,20 @@ def _strife(view: View) -> Lesson | None:
     if not gone and sum(view.table["huts"][place]) == len(CLANS):
         said = "At this table five single huts stay, so all would score here."
     elif not gone:
-        said = "None stands single on {place} now, so nobody would have to go."
+        said = "As things stand none has a single hut on {place}, so nobody would go."
     elif len(gone) == len(CLANS):
-        said = "As it stands that is all five: nobody would remain, and nobody would score."
+        said = "As things stand all five would go, and nobody would score."
     elif own in gone:
-        said = "As it stands that is {gone}: your own clan too, unless more {own} huts come."
+        said = "As things stand {gone} would go: your own clan too, unless more huts of {own} come."
     else:
-        said = "As it stands that is {gone}; {own} has {count} huts there and would stay."
+        said = "As things stand {gone} would go; {own}, with {count} huts there, would stay."
     return Lesson(
         "strife",
         Phrase("All five clans on {place}", facts),
         (
             Phrase(
-                "Five clans in one village are one too many. If {place} becomes a village with all of them, each clan"
-                " that has exactly one hut there is driven out before anybody scores.",
+                "Five clans in one village are one too many: they quarrel. If {place} becomes a village with all of"
+                " them, each clan with just one hut there is driven out before anybody scores.",
                 facts,
             ),
             Phrase(said, facts),
@@ -165,7 +175,7 @@ def _seven(view: View) -> Lesson | None:
     size = state.huts[place] >> SIZE
     ways = [TERRITORIES[near] for near in NEIGHBOURS[place] if state.huts[near] >> SIZE >= size]
     facts: dict[str, int | str] = {"place": TERRITORIES[place], "size": size, "ways": " or ".join(ways)}
-    now = "{place} may walk to {ways} only." if ways else "So {place} stays where it is."
+    now = "{place} can move to {ways} only." if ways else "So {place} stays where it is."
     return Lesson(
         "seven",
         Phrase("Seven huts sit still"),
@@ -175,7 +185,9 @@ def _seven(view: View) -> Lesson | None:
                 f" {now} Smaller groups may still walk in and join it.",
                 facts,
             ),
-            Phrase("What is large holds its ground; what is small must come to it."),
+            Phrase("Your clan {own} is not in it yet: bring a hut there.", {"own": view.table["own_clan"]})
+            if not view.table["huts"][TERRITORIES[place]][CLANS.index(view.table["own_clan"])]
+            else Phrase("Your clan is in it: now empty the land around it."),
         ),
         (TERRITORIES[place],),
     )
@@ -196,10 +208,7 @@ def _chip(view: View) -> Lesson | None:
                 f" {_scored(mine[0])}",
                 {"place": place, "value": value, "clans": listed(mine[0]["clans"])},
             ),
-            Phrase(
-                "Clans score much, chips little; but of two players whose clans score alike, the one with more chips"
-                " wins."
-            ),
+            Phrase("A chip is little beside what a clan scores, but where two clans score alike, the chips decide."),
         ),
         (place,),
     )
@@ -225,7 +234,8 @@ def _first_village(view: View) -> Lesson | None:
                 },
             ),
             Phrase(
-                "{who} also took the chip, 1 point. Who founds need not profit most.", {"who": Who(village["founder"])}
+                "For founding it {who} took a chip, 1 point. The founder is not always the one who gains most.",
+                {"who": Who(village["founder"])},
             ),
         ),
         (village["territory"],),
@@ -251,41 +261,22 @@ def _epoch(epoch: int, view: View) -> Lesson | None:
         )
     elif epoch == 0:
         said = (
-            "A village is worth 1 point for each hut. Terrain changes that: in this epoch {good} adds {bonus}, and on"
-            " {bad} a village is worth nothing. After {chips} villages the next epoch begins, with other terrain."
+            "A village gives each of its clans 1 point for every hut in it. Terrain changes that: in the first epoch"
+            " one on {good} gives {bonus} more, and one on {bad} nothing. After {chips} villages the next epoch begins,"
+            " with other terrain."
         )
     else:
         said = (
-            "Now a village on {good} is worth {bonus} points more than its huts, and one on {bad} nothing. Other"
-            " terrain counts its huts alone. Villages that stand already keep what they were worth."
+            "Now a village on {good} gives {bonus} points more than its huts, and one on {bad} nothing. On other"
+            " terrain only the huts count. Villages that stand already keep what they were worth."
         )
-    ahead = Phrase("Chips left in epoch {numeral}: {left}. The track beside the board shows what comes next.", facts)
+    ahead = Phrase(
+        "Villages still to come in epoch {numeral}: {left}. The track beside the board shows what comes next.", facts
+    )
     return Lesson(
         f"epoch-{epoch + 1}",
-        Phrase("The first epoch" if epoch == 0 else "Epoch {numeral} has begun", facts),
+        Phrase("What a village is worth" if epoch == 0 else "Epoch {numeral} has begun", facts),
         (Phrase(said, facts), ahead) if len(favourable) == 1 else (Phrase(said, facts),),
-    )
-
-
-def _hiding(view: View) -> Lesson | None:
-    """Tell how not to show which clan is one's own, once points are there to be compared."""
-    if not view.table["villages"]:
-        return None
-    points, own = view.table["clan_points"], view.table["own_clan"]
-    best = max(points, key=lambda clan: (points[clan], clan == own))
-    facts = {"own": own, "points": points[own], "best": best, "most": points[best]}
-    lead = "yours leads with {points}" if best == own else "{best} leads with {most}, yours has {points}"
-    return Lesson(
-        "hiding",
-        Phrase("Who are you for?"),
-        (
-            Phrase(
-                f"The points of the clans are open to all: {lead}. What nobody must see is that you care for {{own}}."
-                " If every move of yours helps it, the others will leave it alone on hostile land.",
-                facts,
-            ),
-            Phrase("So help another clan now and then, best where {own} gains as well.", facts),
-        ),
     )
 
 
@@ -303,8 +294,8 @@ def _late(view: View) -> Lesson | None:
                 {"left": left},
             ),
             Phrase(
-                "Huts that are in no village by then score nothing. So ask of every move: does {own} still get into a"
-                " village that counts, and who would be helped more?",
+                "Huts that are in no village by then score nothing. So ask before every move: can {own} still get into"
+                " a village that counts, and whom else would that help?",
                 {"own": view.table["own_clan"]},
             ),
         ),
@@ -368,8 +359,8 @@ def _value(founding: Founding) -> tuple[str, dict[str, int | str]]:
 
 def _for_whom(village: Village, own: str) -> str:
     if gain(village, own):
-        return "So your clan gains, and you take its chip, a point for you besides."
-    return "Your clan {own} gains nothing by it, but you take its chip, a point for you."
+        return "Your clan gains, and for founding it you take a chip: one more point for you."
+    return "Your clan {own} gains nothing by it; you would only take the founder's chip, 1 point."
 
 
 def _scored(village: Plain) -> str:
@@ -382,6 +373,8 @@ def _scored(village: Plain) -> str:
 
 TELLERS: dict[str, Teller] = {
     "clan": _clan,
+    "becoming": _becoming,
+    "epoch-1": partial(_epoch, 0),
     "chip": _chip,
     "first-village": _first_village,
     "village": _village,
@@ -390,10 +383,15 @@ TELLERS: dict[str, Teller] = {
     "strife": _strife,
     "seven": _seven,
     "order": _order,
-    "walking": _walking,
-    "epoch-1": partial(_epoch, 0),
-    "hiding": _hiding,
+    **ADVICE,
 }
-"""The lessons by key, the most pressing first."""
-SINCE: dict[str, int] = {"walking": 1, **{f"epoch-{epoch + 1}": 2 for epoch in range(len(EPOCHS))}, "hiding": 4}
+"""The lessons by key, the most pressing first; what a village is and what it is worth before all that speaks of it."""
+SINCE: dict[str, int] = {
+    "becoming": 1,
+    **dict.fromkeys([key for key in TELLERS if key not in {"clan", "becoming"}], 2),
+    **dict.fromkeys(ADVICE, 3),
+    "hiding": 5,
+    "ahead": 5,
+    "pace": 6,
+}
 """At which turn, counted from 0, they come at the earliest."""

@@ -6,8 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.base import View
-from engine.games.clans.board import BIT, CLANS, INDEX, TERRITORIES
-from engine.games.clans.rules import HUT, Founding, Move, State, Table, Village, foundings, newborn
+from engine.games.clans.board import BIT, CLANS, INDEX, NEIGHBOURS, TERRITORIES
+from engine.games.clans.rules import (
+    HUT,
+    Founding,
+    Move,
+    State,
+    Table,
+    Village,
+    foundings,
+    newborn,
+    present,
+    settle,
+    value_of,
+)
 
 
 class Chance(NamedTuple):
@@ -15,6 +27,17 @@ class Chance(NamedTuple):
 
     text: str
     made: list[Founding]
+
+
+class Nearing(NamedTuple):
+    """A territory that may become a village, and the names of its neighbours that still hold huts, all of which can go.
+
+    `gain` is what it would give to the viewer's clan if it became one now as it stands.
+    """
+
+    place: int
+    left: tuple[str, ...]
+    gain: int
 
 
 def known(view: View) -> State:
@@ -68,6 +91,24 @@ def chances(view: View) -> Iterator[Chance]:
         if source in founding:
             order = tuple(INDEX[name] for name in text.partition(" / ")[2].split())
             yield Chance(text, foundings(state, view.viewer or 0, Move(INDEX[source], INDEX[target], order)))
+
+
+def nearing(view: View) -> list[Nearing]:
+    """Return what may become a village, the nearest first, and of these what gives most to the viewer's clan."""
+    state, movable = known(view), {ends(text)[0] for text in view.moves}
+    found = []
+    for place, pile in enumerate(state.huts):
+        left = tuple(TERRITORIES[near] for near in NEIGHBOURS[place] if state.huts[near])
+        if pile and left and movable.issuperset(left):
+            found.append(Nearing(place, left, _promise(view, place, pile)))
+    return sorted(found, key=lambda near: (len(near.left), -near.gain))
+
+
+def _promise(view: View, place: int, pile: int) -> int:
+    """Return what a territory would give to the viewer's clan as a village of this epoch."""
+    rest, _ = settle(pile, view.table["options"]["five_singles"])
+    stays = present(rest) >> 4 * CLANS.index(view.table["own_clan"]) & 1
+    return value_of(place, view.table["epoch"] - 1, rest) if stays else 0
 
 
 def gain(village: Village, clan: str) -> int:

@@ -8,9 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.base import Lesson, Outcome, Phrase, Plain, View, Who, listed
-from engine.games.glory.cards import CARD, COLOURS, LOWEST, MATCH, NEAR, PLACE, SEPARATE, SPOT, SPOTS, WIDE
+from engine.games.glory.cards import CARD, COLOURS, CONTINUOUS, LOWEST, MATCH, NEAR, PLACE, SEPARATE, SPOT, SPOTS, WIDE
 from engine.lessons import Teller, told
 
+RULE = {
+    CONTINUOUS: "it shares colour or strength with any card opposite or beside it, left or right",
+    SEPARATE: "it shares colour or strength with any card opposite or beside it, left or right at the same place",
+}
+"""When a card fits on a spot, as the end of a sentence, by the option `row`."""
 LATE = 3
 """How many turns of his own a player has left when the end is in sight."""
 
@@ -26,10 +31,8 @@ def _hand(view: View) -> Lesson | None:
         return None
     card, spot = view.moves[0].split()[:2]
     near = _matching(view, card, spot)[0]
-    other = view.table["cards"][near]
+    other, row = view.table["cards"][near], view.table["options"]["row"]
     facts: dict[str, int | str] = {
-        "count": len(view.table["hand"]),
-        "card": card,
         "words": _words(card),
         "spot": spot,
         "near": near,
@@ -42,32 +45,33 @@ def _hand(view: View) -> Lesson | None:
         Phrase("Your hand and the row"),
         (
             Phrase(
-                "You hold {count} cards, which only you see. On your turn you lay one of them face up on a free spot"
-                " where it fits.",
+                f"Lay one of your cards face up on a free spot. It fits if {RULE[row]}.",
                 facts,
             ),
             Phrase(
-                "{card}, the {words}, fits on {spot} for instance: {where} it, on {near}, lies {other}, of the same"
-                " {what}. Try it: nothing counts before you confirm it.",
+                "Your {words}, for instance, fits on {spot}: {where} it, on {near}, lies {other}, of the same {what}."
+                " Try it: nothing counts before you confirm it.",
                 facts,
             ),
         ),
-        (near,),
+        (spot, near),
     )
 
 
 def _beside(view: View) -> Lesson:
     if view.table["options"]["row"] == SEPARATE:
-        row = "At this table the row ends at each place: N3 and N4 are no neighbours, for a wall parts them."
+        row = "At this table a wall parts the places, so N3 and N4 are no neighbours."
+        ends = "at the edge of a place one is missing"
     else:
-        row = "The row goes on from place to place: N3 and N4 lie beside each other, though their places differ."
+        row = "The row runs on from place to place: N3 and N4 are neighbours, though their places differ."
+        ends = "at either end of the row one is missing"
     return Lesson(
         "beside",
-        Phrase("Opposite and beside"),
+        Phrase("Which spots are neighbours"),
         (
             Phrase(
-                "A spot has three neighbours: the one opposite and the two beside it. A card fits if it shares its"
-                " colour or its strength with one of them. One is enough; what else lies there does not matter."
+                "The neighbours of a spot are the one opposite, and those left and right of it on the same side;"
+                f" {ends}. A card that matches one neighbour fits, whatever the others are."
             ),
             Phrase(row),
         ),
@@ -83,8 +87,8 @@ def _shields(view: View) -> Lesson | None:
         Phrase("Your shields"),
         (
             Phrase(
-                "After laying a card you may put a shield on the place where it lies. You have {left}, and nobody has"
-                " to.",
+                "After laying a card you may put a shield on the place where you laid it, or keep your shields: you"
+                " have {left}.",
                 {"left": left},
             ),
             Phrase(
@@ -114,19 +118,22 @@ def _taking(view: View) -> Lesson | None:
         "count": count,
         "more": count * free[0] if free else 0,
     }
-    first = "Your shield came" if seat == view.viewer else "The shield of {who} came"
+    first = "Your shield was" if seat == view.viewer else "The shield of {who} was"
     then = "The next shield there would take strength {next}: {count} × {next} = {more}."
     return Lesson(
         "taking",
         Phrase("Who takes what", facts),
         (
             Phrase(
-                f"{first} first to place {{place}}, so as it stands it takes all of the lowest strength there:"
+                f"{first} the first on place {{place}}, so as things stand it takes all cards of the lowest strength:"
                 " {cards} × {strength} = {points}.",
                 facts,
             ),
-            Phrase(then if free else "Every strength there has its shield; another would get nothing yet.", facts),
-            Phrase("What each shield would take now stands beneath it."),
+            Phrase(
+                then if free else "Every strength there has its shield; as things stand another would get nothing.",
+                facts,
+            ),
+            Phrase("The number beneath each shield is what it would take now."),
         ),
         (f"place {place}",),
     )
@@ -142,17 +149,17 @@ def _late_shield(view: View) -> Lesson | None:
     strengths = _strengths(table, place)
     seat = table["stacks"][place][len(strengths)]
     facts: dict[str, int | str] = {"place": int(place), "who": Who(seat), "strengths": listed([*map(str, strengths)])}
-    whose = "one of yours" if seat == view.viewer else "one of {who}"
+    whose = "a shield of yours" if seat == view.viewer else "a shield of {who}"
     return Lesson(
         "late-shield",
         Phrase("Too late at place {place}", facts),
         (
             Phrase(
-                f"At place {{place}} the face-up cards have strength {{strengths}}. More shields lie there than there"
-                f" are strengths, so {whose} gets nothing as it stands.",
+                "The face-up cards at place {place} are of strength {strengths}, and each strength feeds one shield."
+                f" More shields lie there, so as things stand {whose} gets nothing.",
                 facts,
             ),
-            Phrase("A card of another strength laid there would still feed it."),
+            Phrase("A card of another strength, laid there, would still feed it."),
         ),
         (f"place {place}",),
     )
@@ -173,7 +180,7 @@ def _shifting(view: View) -> Lesson | None:
                     (
                         Phrase(
                             "Your shield on place {place} takes strength {strength} now, {points} in all. Another"
-                            " {strength} would feed it.",
+                            " card of that strength would add to it.",
                             facts,
                         ),
                         Phrase(
@@ -200,8 +207,8 @@ def _keeping(view: View) -> Lesson | None:
                 " safe, late is rich."
             ),
             Phrase(
-                "Shields left: {left}; turns left to you: {turns}. Shields kept until after the end count nothing, and"
-                " you put at most one a turn.",
+                "Shields left to you: {left}; turns left to you: {turns}. You may put one shield a turn, and those"
+                " still with you at the end count nothing.",
                 {"left": left, "turns": _own_turns(view)},
             ),
         ),
@@ -216,12 +223,11 @@ def _down(view: View) -> Lesson | None:
         Phrase("None of your cards fits"),
         (
             Phrase(
-                "So for once you lay a card face down, on any free spot. It matches nothing and scores nothing, and"
-                " nobody else sees which it is before the end."
+                "A card must share colour or strength with a card opposite or beside it. None of yours can, so for once"
+                " you lay one face down on any free spot. It matches and scores nothing, and nobody else sees it before"
+                " the end."
             ),
-            Phrase(
-                "Give away a card that you can spare, where it is in the way of others. A shield may follow as usual."
-            ),
+            Phrase("Lay one that you can spare where others would like to lay; you may add a shield."),
         ),
     )
 
@@ -237,8 +243,8 @@ def _others_down(view: View) -> Lesson | None:
         Phrase("A card face down"),
         (
             Phrase(
-                "{who} laid a card face down on {spot}: none of the cards in hand fitted anywhere. It matches nothing"
-                " and is worth nothing. Which card it is you see at the end.",
+                "{who} laid a card face down on {spot}: nothing in that hand fitted anywhere. It matches nothing and is"
+                " worth nothing. Which card it is, you see at the end.",
                 {"who": Who(seat), "spot": spot},
             ),
         ),
@@ -277,7 +283,7 @@ def _last_move(view: View) -> Lesson | None:
             "Shields left to you: {left}. They count nothing later, so lay your card where one of them takes something."
         )
     else:
-        said = "You have no shield left: lay the card where it feeds one of yours, or spoils one of somebody else."
+        said = "You have no shield left: lay the card where it feeds one of yours, or harms somebody else's."
     return Lesson("last-move", Phrase("Your last move"), (Phrase(said, {"left": left}),))
 
 

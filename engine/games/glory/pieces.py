@@ -170,7 +170,7 @@ def _marks(table: Plain, marks: Sequence[str]) -> str:
 
 def _mark(table: Plain, mark: str, text: str) -> str:
     """Return the mark of a spot or of the newest shield of a place: dark within light, to show on every ground."""
-    if mark in SPOT and mark in {*table["cards"], *table["down"]}:
+    if mark in SPOT:
         x, y = middle(SPOT[mark])
         shape = f'<rect {BOX} fill="none"'
         at, where = (31, -65), f'data-spot="{mark}"'

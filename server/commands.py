@@ -24,7 +24,7 @@ WORDS: Final = {
     "say": Word("say TEXT", "says a line to all at the table"),
     "join": Word("join", "takes a seat at a table that waits for players"),
     "start": Word("start", "starts the match with those who are there; for the host"),
-    "bots": Word("bots STRENGTH", "lets bots (easy, steady or strong) take all free seats; for the host"),
+    "bots": Word("bots easy, steady or strong", "lets such bots take all free seats; for the host"),
     "leave": Word("leave", "gives the seat up before the match has begun"),
     "rematch": Word("rematch", "asks those you have just played with for another match, or agrees to it"),
     "resign": Word("resign", "gives the match up; a bot plays on so that the others can finish"),
@@ -34,6 +34,15 @@ WORDS: Final = {
     "status": Word("status", "tells whose turn it is and shows the position again"),
     "help": Word("help", "lists these words and your legal moves"),
     "stop": Word("stop", "stops the mails for each turn; those of start and end still come"),
+}
+
+
+# What can be done by words at a table or in a match, by its status.
+AT: Final = {
+    "open": ("say", "join", "start", "bots", "leave", "vacation", "status", "help", "stop"),
+    "running": ("move", "say", "resign", "pause", "vacation", "back", "status", "help", "stop"),
+    "finished": ("say", "rematch", "vacation", "status", "help", "stop"),
+    "cancelled": ("say", "vacation", "status", "help", "stop"),
 }
 
 
@@ -151,8 +160,9 @@ def _status(_rest: str, asked: Asked) -> Told:
     return Told((status(log.get(asked.match_id), asked.user),))
 
 
-def _help(_rest: str, _asked: Asked) -> Told:
-    return Told(("You may write: " + "; ".join(word.usage for word in WORDS.values()) + ".",))
+def _help(_rest: str, asked: Asked) -> Told:
+    words = AT[log.get(asked.match_id).status]
+    return Told(("You may write: " + "; ".join(f"/{WORDS[word].usage}" for word in words) + ".",))
 
 
 def _stop(_rest: str, asked: Asked) -> Told:

@@ -84,6 +84,15 @@ def unseen(user: User) -> list[Match]:
     return list(query.order_by(Match.finished_at.desc()).limit(20))
 
 
+def finished(user: User, limit: int) -> list[Match]:
+    """Return the person's finished matches whose end he has looked at, newest first."""
+    mine = (Seat.owner == user) | (Seat.user == user)
+    query = (
+        Match.select().join(Seat).where(mine & (Match.status == "finished") & (Seat.seen >= Match.length)).distinct()
+    )
+    return list(query.order_by(Match.finished_at.desc(), Match.id.desc()).limit(limit))
+
+
 def is_kept(match: Match, user: User | None) -> bool:
     """Whether how the match ended is to be kept back from the person, who wants to watch it first."""
     return user is not None and match.id in kept(user, [match])

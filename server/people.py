@@ -127,6 +127,12 @@ def profile(user: User, viewer: User | None, now: datetime) -> Profile:
     )
 
 
+def finished_count(user: User) -> int:
+    """Return in how many finished matches that lists show a person or bot sat first or last."""
+    own = Seat.select(Seat.match).where((Seat.owner == user) | (Seat.user == user))
+    return int(Match.select().where(Match.listed() & Match.id.in_(own)).count())
+
+
 def finished(user: User, after: int = 0) -> Page:
     """Return finished matches in which a person sat first or last, also those that count for nobody.
 

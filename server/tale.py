@@ -13,40 +13,47 @@ from server import analysis, charts, story, wording
 from server.analysis import Judgement
 from server.charts import Series
 from server.log import Played, instant
+from server.story import Line
 
 TURNING_POINTS: Final = 3
 # In percentage points; below this a swing may be nothing but the chance in the judging.
 LEAST_SWING: Final = 10
 # Of what a move did, so much tells which it was; the step itself tells the rest.
 SENTENCES: Final = 2
+UNITS: Final = {"hours": timedelta(hours=1), "minutes": timedelta(minutes=1)}
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
     """A drawing and the same numbers as a table: what its columns are called, and rows of the number of a step with its
-    values as text. The `legend` pairs samples of what is drawn with names."""
+    values as text; `left_out` if steps that changed nothing have none. The `legend` pairs samples of what is drawn with
+    names."""
 
     title: str
     drawing: str
     legend: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
     rows: tuple[tuple[int, tuple[str, ...]], ...]
+    left_out: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A move that changed much: its row, what it did in words, and by how much each seat's lead changed."""
+    """A move that changed much: its row, what it did in words, and whose points changed, from what to what."""
 
     seq: int
     sentences: tuple[str, ...]
-    changes: tuple[tuple[str, int], ...]
+    changes: tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """A move that changed its mover's chances much: row, name, what it did in short, the chances in per cent."""
+    """A move that changed somebody's chances much: its row, who made it, its text, what it did in short; the name of
+    whose chances changed most, his mover's if nobody's did more, and what they were, in per cent."""
 
     seq: int
+    mover: str
+    move: str
     name: str
     sentences: tuple[str, ...]
     before: int
@@ -91,8 +98,8 @@ def tell(played: Played, called: Sequence[str]) -> Tale | None:
     ]
     drawn += _figures(played, steps)
     times = _times(played)
-    if times:
-        drawn.append(_time_chart(times, called))
+    if times and (unit := _unit(max(span for _, _, span in times))):
+        drawn.append(_time_chart(times, called, unit))
     judgement = analysis.find(played.match)
     return Tale(
         charts=tuple(drawn),
@@ -130,19 +137,26 @@ def _chances(played: Played, judgement: Judgement, called: Sequence[str]) -> Cha
 
 
 def _swings(played: Played, judgement: Judgement, called: Sequence[str]) -> tuple[Swing, ...]:
-    """Return the moves that changed the chances of their movers most, in the order they were made.
+    """Return the moves that changed the chances of any seat most, in the order they were made.
 
     Moves that were taken back are left out.
     """
     gone = story.undone(played)
-    found = []
-    for line in story.lines(played, called, None):
-        if line.kind == "move" and line.seat is not None and line.seq not in gone:
-            before, after = (percents(judgement.after(seq))[line.seat] for seq in (line.seq - 1, line.seq))
-            found.append(Swing(line.seq, called[line.seat], line.sentences[:SENTENCES], before, after))
+    found = [
+        _swing(judgement, line, line.seat, called)
+        for line in story.lines(played, called, None)
+        if line.kind == "move" and line.seat is not None and line.seq not in gone
+    ]
     largest = sorted(found, key=lambda swing: (-abs(swing.after - swing.before), swing.seq))[:TURNING_POINTS]
     kept = [swing for swing in largest if abs(swing.after - swing.before) >= LEAST_SWING]
     return tuple(sorted(kept, key=lambda swing: swing.seq))
+
+
+def _swing(judgement: Judgement, line: Line, mover: int, called: Sequence[str]) -> Swing:
+    before, after = (percents(judgement.after(seq)) for seq in (line.seq - 1, line.seq))
+    most = max(range(len(before)), key=lambda seat: (abs(after[seat] - before[seat]), seat == mover, -seat))
+    told = (called[mover], line.text, called[most], line.sentences[:SENTENCES])
+    return Swing(line.seq, *told, before[most], after[most])
 
 
 def _steps(played: Played) -> list[int]:
@@ -163,7 +177,14 @@ def _chart(
         if not place or any(value[place] != value[place - 1] for value in values)
     ]
     legend = tuple((charts.sample(number, one.look), one.label) for number, one in enumerate(series))
-    return Chart(title, charts.lines(title, series, steps, unit), legend, tuple(labels), tuple(rows))
+    return Chart(
+        title,
+        charts.lines(title, series, steps, unit),
+        legend,
+        tuple(labels),
+        tuple(rows),
+        len(rows) <= steps[-1] - steps[0],
+    )
 
 
 def _figures(played: Played, steps: Sequence[int]) -> list[Chart]:
@@ -194,13 +215,9 @@ def _turns(
     found = []
     for size, place in largest:
         if size:
-            changes = [
-                (called[seat], new - old)
-                for seat, (new, old) in enumerate(zip(leads[place], leads[place - 1], strict=True))
-            ]
-            found.append(
-                Turn(steps[place], lines[steps[place]].sentences, tuple(change for change in changes if change[1]))
-            )
+            changes = zip(called, points[place - 1], points[place], strict=True)
+            changed = tuple((name, old, new) for name, old, new in changes if old != new)
+            found.append(Turn(steps[place], lines[steps[place]].sentences, changed))
     return tuple(found)
 
 
@@ -223,12 +240,24 @@ def _times(played: Played) -> list[tuple[int, int, timedelta]]:
     return found
 
 
-def _time_chart(times: Sequence[tuple[int, int, timedelta]], called: Sequence[str]) -> Chart:
-    title = "Time for each move, in hours"
-    hours = [(seq, round(span.total_seconds() / 3600, 2), f"seat-{seat}") for seq, seat, span in times]
+def _unit(longest: timedelta) -> str:
+    """Return what to measure the times in of which this is the longest; "" if they are too short for a drawing."""
+    return next((unit for unit, size in UNITS.items() if longest >= 2 * size), "")
+
+
+def _time_chart(times: Sequence[tuple[int, int, timedelta]], called: Sequence[str], unit: str) -> Chart:
+    title = f"Time for each move, in {unit}"
+    spans = [(seq, round(span / UNITS[unit], 2), f"seat-{seat}") for seq, seat, span in times]
     rows = tuple((seq, (called[seat], wording.span(span))) for seq, seat, span in times)
     legend = tuple((charts.patch(f"seat-{seat}"), called[seat]) for seat in sorted({seat for _, seat, _ in times}))
-    return Chart(title, charts.bars(title, hours, " h"), legend, ("Player", "Time"), rows)
+    return Chart(
+        title,
+        charts.bars(title, spans, " h" if unit == "hours" else " min"),
+        legend,
+        ("Player", "Time"),
+        rows,
+        left_out=False,
+    )
 
 
 def _medians(times: Sequence[tuple[int, int, timedelta]], called: Sequence[str]) -> tuple[tuple[str, str, str], ...]:

@@ -8,6 +8,7 @@ import flask_login
 from engine import games
 from server import archive, clock, home, lobby, log, vacations
 from server.errors import Refused
+from server.models import User
 from server.web.account import me
 from server.web.present import table_cards
 
@@ -28,10 +29,16 @@ def index() -> str:
         entries=home.entries(user, now),
         tables=table_cards(home.tables(user)),
         ended=ended,
+        finished=[(match, archive.result(log.places(match))) for match in home.finished(user, _shown(user))],
         lost=home.lost(user),
         vacation=vacations.current(user, now),
         games=games.games(),
     )
+
+
+def _shown(user: User) -> int:
+    """Return how many finished matches somebody's list shows; the archive has the others, but not those of visitors."""
+    return 50 if user.visiting else 5
 
 
 @pages.get("/rules")

@@ -30,6 +30,7 @@ def show(name: str) -> str:
         person=user,
         stands_in=companions.is_stand_in(user),
         thinks=companions.ABOUT[user.bot].thinks if user.bot else "",
+        finished=people.finished_count(user) if user.bot else 0,
         starred=user.name.endswith(guests.STAR),
         everybody=asked.get("opponents") == "all",
         rows=[(match, seats[match.id]) for match in page.matches],

@@ -92,8 +92,9 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
     moves = [line for line in lines if line.touched and line.seq not in gone]
     marks = story.marks([line for line in news if line in moves][-6:] or moves[-1:])
     guided = guide.read(played, seats, called, seat)
-    if guided and guided.lesson and guided.lesson.places:
-        marks = guided.lesson.places
+    if guided and guided.lesson:
+        # The lesson's places come after those of the last move, which stay in sight.
+        marks = tuple(dict.fromkeys((*marks, *guided.lesson.places)))
     view = played.view(seat)
     shown = dials.dials(played, seats, now)
     my_turn = seat is not None and seat in played.position.to_act

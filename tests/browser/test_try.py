@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 from house import House
 from people import DESKTOP, PASSWORD, PHONE, Person, read
@@ -67,10 +69,13 @@ def test_a_passer_by_plays_keeps_the_match_and_plays_on(village: House, passer: 
     passer.check()
     number = begin(village, passer, "Clans")
     passer.check()
+    expect(page.locator("nav .count")).to_have_text(", 1 waiting for you")
     move(village, passer, number)
+    expect(page.locator("nav .count")).to_have_count(0)
     assert bots(village) == 1
     # The page sees by itself that the bot has answered.
     expect(page.locator("h1")).to_have_text("It is your turn.")
+    expect(page.locator("nav .count")).to_have_text(", 1 waiting for you")
     page.get_by_role("link", name="Keep it: name, mail address, password").click()
     passer.check()
     page.get_by_label("Name").fill("Mairi")
@@ -103,3 +108,23 @@ def test_without_scripts_and_on_a_phone_it_is_one_tap_too(
     una.page.get_by_role("button", name="Try Clans and Glory now").tap()
     expect(una.page.get_by_text("Playing as a visitor")).to_be_visible()
     expect(una.page.locator("#board svg")).to_be_visible()
+
+
+def test_without_scripts_the_page_asks_by_itself_whether_the_bot_has_moved(
+    village: House, browser: Browser, axe: str, people: dict[str, Person]
+) -> None:
+    people["Una"] = una = Person(village, browser, axe, "Una", **PHONE, java_script_enabled=False)
+    una.page.goto("/")
+    una.page.get_by_role("button", name="Try Clans now").tap()
+    expect(una.page.locator("#board svg")).to_be_visible()
+    bots(village)
+    una.page.reload()
+    expect(una.page.get_by_role("link", name="Look again")).to_have_count(0)
+    number = int(una.page.url.rpartition("/")[2])
+    played = village.played(log.get(number))
+    text = played.view(played.position.to_act[0]).moves[0]
+    una.page.goto(f"/matches/{number}?move={quote(text)}")
+    una.page.get_by_role("button", name="Confirm").tap()
+    expect(una.page.get_by_role("link", name="Look again")).to_be_visible()
+    bots(village)
+    expect(una.page.locator("h1")).to_have_text("It is your turn.", timeout=12_000)

@@ -46,6 +46,11 @@ def test_a_turning_point_changed_the_leads_most(cottage: House) -> None:
     assert 1 <= len(turns) <= 3
     assert [turn.seq for turn in turns] == sorted(turn.seq for turn in turns)
     assert all(turn.sentences and turn.changes for turn in turns)
+    points = dict(told(cottage, match).charts[0].rows)
+    for turn in turns:
+        for name, before, after in turn.changes:
+            assert before != after
+            assert points[turn.seq][told(cottage, match).charts[0].columns.index(name)] == str(after)
 
 
 def test_the_time_of_a_move_runs_from_being_asked(cottage: House) -> None:
@@ -55,6 +60,18 @@ def test_the_time_of_a_move_runs_from_being_asked(cottage: House) -> None:
     chart = found.charts[-1]
     assert len(chart.rows) == len(record["log"])
     assert {row[1][1] for row in chart.rows} == {"10 minutes"}
+    assert chart.title == "Time for each move, in minutes"
+    assert not chart.left_out
+
+
+def test_times_too_short_to_be_seen_are_not_drawn(cottage: House) -> None:
+    match = cottage.started("Ailsa", "Bran")
+    while cottage.played(match).outcome is None:
+        cottage.later(seconds=20)
+        cottage.move(match)
+    found = told(cottage, match)
+    assert {longest for _, _, longest in found.times} == {"less than a minute"}
+    assert not any("Time" in chart.title for chart in found.charts)
 
 
 def test_while_a_match_runs_nothing_is_told(cottage: House) -> None:
@@ -86,13 +103,27 @@ def test_the_three_largest_swings_are_named(cottage: House) -> None:
     assert [swing.seq for swing in chances.swings] == [3, 6, match.length], "in the order they were made"
     for swing, before, after in zip(chances.swings, (64, 43, 66), (40, 76, 100), strict=True):
         seat = seats[swing.seq - 1]
-        assert swing.name == ("Bran" if seat else "Ailsa")
+        assert swing.mover == swing.name == ("Bran" if seat else "Ailsa")
         assert (swing.before, swing.after) == ((100 - before, 100 - after) if seat else (before, after))
         assert swing.sentences
     assert chances.chart.columns == ("Ailsa", "Bran")
     assert chances.chart.rows[0] == (0, ("50 %", "50 %"))
     assert [name for _, name in chances.chart.legend] == ["Ailsa", "Bran"]
     assert chances.playouts == 500
+
+
+def test_a_swing_is_that_of_the_seat_whose_chances_changed_most(cottage: House) -> None:
+    match = cottage.finish(cottage.started("Ailsa", "Bran", "Catrin"))
+    second = cottage.played(match).rows[1]
+    mover, names = second.seat or 0, ("Ailsa", "Bran", "Catrin")
+    loser = (mover + 1) % 3
+    then = [200 if seat == loser else 380 if seat == mover else 420 for seat in range(3)]
+    judge(match, [[400 if seat == loser else 300 for seat in range(3)]] * 2 + [then] * (match.length - 1))
+    chances = told(cottage, match).chances
+    assert chances
+    (swing,) = chances.swings
+    assert (swing.seq, swing.mover, swing.move) == (2, names[mover], second.text)
+    assert (swing.name, swing.before, swing.after) == (names[loser], 40, 20)
 
 
 def test_a_swing_that_chance_may_have_made_is_none(cottage: House) -> None:

@@ -10,7 +10,7 @@ from together import refused
 
 from engine.base import AmbiguousMove
 from engine.games.clans import Clans
-from server import home, log, seating, talk
+from server import commands, home, log, seating, talk
 from server.desk import writing
 from server.models import Match, Talk
 
@@ -170,3 +170,21 @@ def test_who_lost_the_seat_still_talks_and_a_stranger_never_does(house: House) -
         say(house, match, "Dugald", "Can I have the seat?")
     with refused("not-found"):
         talk.say(99, house.people["Bran"], "Hello?", expected=0, via="web", now=house.now)
+
+
+def test_help_lists_with_slashes_what_can_be_done_just_now(house: House) -> None:
+    table = house.table("Ailsa", seats=2)
+    (waiting,) = say(house, table, "Ailsa", "/help").sentences
+    assert "/start; /bots easy, steady or strong; /leave; " in waiting
+    assert not any(word in waiting for word in ("/resign", "/pause", "/move", "/rematch"))
+    match = house.started("Ailsa", "Bran")
+    (running,) = say(house, match, "Ailsa", "/help").sentences
+    assert running.startswith("You may write: /move A5-B1; /say TEXT; /resign; /pause until ")
+    assert not any(word in running for word in ("/join", "/start", "/bots", "/leave"))
+    (over,) = say(house, house.finish(match), "Ailsa", "/help").sentences
+    assert "/rematch" in over
+    assert "/resign" not in over
+
+
+def test_every_word_can_be_used_at_some_time() -> None:
+    assert {word for words in commands.AT.values() for word in words} == set(commands.WORDS)

@@ -26,7 +26,7 @@ def test_a_finished_match_tells_its_tale(cottage: House, app: flask.Flask, game:
     page = Visitor(app).get(f"/matches/{match.id}").text
     for words in ("How it went", "Points of the players", "Time for each move", "As a table"):
         assert words in page
-    assert ("Points of the clans" in page) == ("What turned it" in page) == (game == "clans")
+    assert ("Points of the clans" in page) == ("What changed the points most" in page) == (game == "clans")
     assert page.count('<svg class="chart"') == (3 if game == "clans" else 2)
 
 

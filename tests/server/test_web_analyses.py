@@ -44,9 +44,10 @@ def test_a_judged_match_shows_its_chances_and_the_largest_swings(cottage: House,
     said = words(page)
     assert "Chances of winning, in per cent" in said
     mover, after = [("Ailsa", 73), ("Bran", 27)][cottage.played(match).rows[2].seat or 0]
-    assert f"The largest swings Step 3: {mover} moved" in said
+    assert f"What changed the chances most Step 3: {mover} moved" in said
     assert f"The chances of {mover} went from 50 % to {after} %." in said
     assert "came 500 times to an end" in said
+    assert "Steps that changed nothing are left out." in said
     assert page.count('class="legend"') == page.count('<svg class="chart"') == 4
     chart = page.partition('<svg class="chart"')[2].partition("</svg>")[0]
     assert chart.count("<polyline") == 2
@@ -54,6 +55,19 @@ def test_a_judged_match_shows_its_chances_and_the_largest_swings(cottage: House,
     assert "100 %" in chart
     assert "style=" not in page
     assert "still thinking" not in page
+
+
+def test_a_move_that_changed_another_ones_chances_most_says_whose(cottage: House, app: flask.Flask) -> None:
+    match = cottage.finish(cottage.started("Ailsa", "Bran", "Catrin"))
+    second = cottage.played(match).rows[1]
+    mover, names = second.seat or 0, ("Ailsa", "Bran", "Catrin")
+    loser = (mover + 1) % 3
+    then = [200 if seat == loser else 380 if seat == mover else 420 for seat in range(3)]
+    rows = [[0, *(400 if seat == loser else 300 for seat in range(3))], [2, *then]]
+    with db.transaction():
+        Analysis.insert(match=match, chances=rows, playouts=500, version=analysis.VERSION).execute()
+    said = words(Visitor(app).get(f"/matches/{match.id}").text)
+    assert f"Step 2: {names[mover]}’s {second.text} took {names[loser]} from 40 % to 20 %. {names[mover]} moved" in said
 
 
 def test_until_it_is_judged_the_page_says_so_and_shows_none(

@@ -107,6 +107,24 @@ def test_a_bot_says_that_it_is_one(cottage: House, app: flask.Flask) -> None:
     assert "Here since" not in said
 
 
+@pytest.mark.parametrize(("strength", "article"), [("easy", "An"), ("steady", "A"), ("strong", "A")])
+def test_a_bot_says_how_many_matches_it_has_finished(
+    cottage: House, app: flask.Flask, strength: str, article: str
+) -> None:
+    match = cottage.table("Ailsa", seats=2)
+    lobby.fill(match.id, cottage.people["Ailsa"], strength, cottage.now)
+    bot = next(seat.user for seat in match.seat_set if seat.user.bot)
+    page = Visitor(app).get(f"/people/{quote(bot.name)}")
+    assert f"{article} {strength} bot: a program of this house" in text(page)
+    assert "No match of it has ended here yet." in text(page)
+    cottage.finish(match)
+    page = Visitor(app).get(f"/people/{quote(bot.name)}")
+    assert "1 finished match here. Search them in the archive" in text(page)
+    found = re.search(r'href="(/archive[?]player=[^"]+)">Search', page.text)
+    assert found
+    assert f"/matches/{match.id}" in Visitor(app).get(found[1]).text
+
+
 def test_whom_only_records_name_is_told_apart(cottage: House, app: flask.Flask) -> None:
     with db.transaction():
         guests.seated(["Ailsa"], cottage.now)

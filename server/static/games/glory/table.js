@@ -8,6 +8,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const DRAG = 6; // pixels a pointer travels before it drags
 const NEAR = 80; // units of the picture by which a dragged piece may miss its target
 const EDGE = 48; // pixels from the edge of the row within which a dragged piece makes it scroll
+const SLACK = 4; // pixels by which the row may stick out without anybody's missing something
 const PAUSE = 1200; // milliseconds after which typing begins anew
 const WIDE = 3; // columns of a place
 const NOTHING = { card: "", spot: "", down: false, shield: false };
@@ -169,11 +170,22 @@ export function mount(host) {
     } else if (shown && name === `place ${placeOf(draft.spot)}`) {
       crown();
     } else if (open && draft.card) {
-      host.say(`${draft.card} cannot go to ${name}.`);
+      const why = whyNot(name);
+      host.tell(why);
+      host.say(why);
     } else if (open && nodes.get(name).classList.contains("free")) {
       const fitting = hand().filter(({ dataset }) => targetsOf(dataset.card).includes(name));
       hand().forEach((one) => one.classList.toggle("fits-here", fitting.includes(one)));
     }
+  }
+
+  /** Why the card picked cannot be laid there. */
+  function whyNot(name) {
+    if (name.startsWith("place")) {
+      return `${draft.card} is laid on a spot north or south of ${name}, not on the place itself.`;
+    }
+    const free = nodes.get(name).classList.contains("free");
+    return free ? `${draft.card} does not fit on ${name}. ${spotFact(name)}` : `${name} is taken: ${spotFact(name)}`;
   }
 
   /** Put a shield on the place just played, or take it back. */
@@ -320,8 +332,11 @@ export function mount(host) {
     }
   }
 
-  /** Tell at the edges of the row how many lit spots lie beyond. */
+  /** Tell at the edges of the row whether it goes on there, and how many lit spots lie beyond. */
   function countOutside() {
+    const { scrollLeft, scrollWidth, clientWidth } = host.board;
+    host.board.classList.toggle("more-before", scrollLeft > SLACK);
+    host.board.classList.toggle("more-after", scrollLeft + clientWidth < scrollWidth - SLACK);
     const lit = [...nodes.keys()].filter((name) => nodes.get(name).classList.contains("target"));
     const left = lit.filter((name) => outside(name) < -20).length;
     const right = lit.filter((name) => outside(name) > 20).length;

@@ -25,7 +25,7 @@ def paths(app: flask.Flask, method: str, **values: object) -> list[str]:
         "kind": "clans",
         "token": "none",
         "name": "Ailsa",
-        "key": "none",
+        "key": "no-such-key",
         "filename": "style.css",
         **values,
     }

@@ -11,9 +11,10 @@ from glory_helpers import CARD, GAME, PLACES, SPOT, Plainly, beginning, legal, p
 
 from engine import bots
 from engine.bots.mind import Chance, Glimpse, Sight
+from engine.bots.search import explore
 from engine.games.glory import worlds
 from engine.games.glory.cards import CARDS, IN_PLAY
-from engine.games.glory.mind import MIND
+from engine.games.glory.mind import MIND, GloryMind
 from engine.games.glory.prospects import FREE_SPOT, LEVELS, place_code, price, prospects
 from engine.games.glory.rules import DOWN, Move, State, members, owner_and_card
 from engine.games.glory.sketch import Sketch
@@ -129,6 +130,28 @@ def test_every_deal_that_may_be_true_is_as_likely_as_the_others() -> None:
     assert sum(unseen) == 6000
     assert max(unseen) < 1.45 * 6000 / 33
     assert min(unseen) > 0.6 * 6000 / 33
+
+
+def test_worlds_guess_hands_better_from_moves_than_without() -> None:
+    guessed = {True: 0, False: 0}
+    for seed in range(3):
+        for state, sight, _ in list(sights(seed, 4, "continuous", ("steady",) * 4))[12:20:4]:
+            viewer = state.to_act[0]
+            for informed, each in ((True, sight), (False, replace(sight, past=()))):
+                for world in MIND.worlds(each, 30, chance(seed)):
+                    guessed[informed] += sum(
+                        (world.hands[seat] & state.hands[seat]).bit_count() for seat in range(4) if seat != viewer
+                    )
+    assert guessed[True] > 1.15 * guessed[False]
+
+
+def test_a_playout_stands_for_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = beginning(5, 2)
+    played = []
+    monkeypatch.setattr(GloryMind, "playout", lambda _, state, __: played.append(state) or [0.5, 0.5])
+    explore(MIND, [state], bots.Thought(10 * MIND.heft), chance())
+    assert len(played) == 10
+    assert {GAME.view(each, None, None).table["turns"] for each in played} == {15}
 
 
 def test_the_same_chance_gives_the_same_move() -> None:

@@ -54,6 +54,12 @@ class Foresight:
         self.elsewhere: dict[tuple[int, int, int], float] = {}
         self.masks: dict[tuple[int, int, bool], int] = {}
 
+    def suppose(self, hand: int, unseen: int) -> None:
+        """Look ahead as if the seat held this hand, and could not see these cards."""
+        self.sketch.hands[self.seat] = hand
+        self.unseen = unseen
+        self.elsewhere.clear()
+
     def worth(self, move: Move) -> float:
         """Return how good the move looks, in points."""
         card, spot, shield, down = move

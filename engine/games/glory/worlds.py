@@ -8,19 +8,35 @@ from typing import Final
 from engine.base import View
 from engine.bots.mind import Chance, Glimpse, Sight
 from engine.games.glory.cards import CARD, IN_PLAY, MATCH, NEAR, SPOT, SPOTS, SPOTS_IN_PLAY
+from engine.games.glory.clues import Clue, clue, likelihood
 from engine.games.glory.rules import FREE, NO_SPOT, State, Table, face_down
 
 MIXING: Final = 4
 """How often each hidden card is offered another place, so that no deal is likelier than another."""
+SETTLING: Final = 30
+"""How often it is offered another place before the first deal that is made likely by the moves."""
+DRIFTING: Final = 3
+"""How often from one such deal to the next."""
+GUESSES: Final = 4
+"""In so many hands that a seat may have held its move is looked at."""
 
 
 def worlds(sight: Sight, count: int, chance: Chance) -> list[State]:
-    """Return so many positions that may be the true one, each possible deal as likely as the others.
+    """Return so many positions that may be the true one, each deal as likely as the moves of the others make it.
 
     A card that lies face down, and every card still in the hand of who laid it, fitted nowhere at that moment.
     """
     hidden = Hidden(sight)
-    return [hidden.dealt(chance) for _ in range(count)]
+    clues = _clues(sight, hidden.cards, chance)
+    if not clues:
+        return [hidden.dealt(chance) for _ in range(count)]
+    deal = Deal(hidden, clues, chance)
+    deal.drift(SETTLING)
+    found = []
+    for _ in range(count):
+        deal.drift(DRIFTING)
+        found.append(hidden.state(deal.cards))
+    return found
 
 
 def any_world(view: View) -> State:
@@ -69,16 +85,96 @@ class Hidden:
         self.bars += [0] * (len(self.cards) - len(self.bars))
 
     def dealt(self, chance: Chance) -> State:
-        """Return the position with the hidden cards dealt anew."""
+        """Return the position with the hidden cards dealt anew, each possible deal as likely as the others."""
+        return self.state(self.order(chance))
+
+    def order(self, chance: Chance) -> list[int]:
+        """Return the cards in any order that puts none where it cannot be, each as likely as the others."""
         cards = _shuffled(self.cards, chance)
-        if any(self.bars):
-            cards = _mixed(_matched(cards, self.bars), self.bars, chance)
+        return _mixed(_matched(cards, self.bars), self.bars, chance) if any(self.bars) else cards
+
+    def state(self, cards: Sequence[int]) -> State:
+        """Return the position with the hidden cards in the places in this order."""
         downs, hands = len(self.spots), [0] * self.view.seats
         for seat, card in zip(self.holders, cards[downs:], strict=False):
             hands[seat] |= 1 << card
         faces = dict(zip(self.spots, cards, strict=False))
         undealt = sum(1 << card for card in cards[downs + len(self.holders) :])
         return _state(self.view, hands, faces, undealt)
+
+
+class Deal:
+    """An order of the hidden cards that drifts: in the long run each is met as often as moves and clues make it likely.
+
+    Source: Metropolis et al., "Equation of State Calculations by Fast Computing Machines" (1953).
+    """
+
+    def __init__(self, hidden: Hidden, clues: dict[int, list[Clue]], chance: Chance) -> None:
+        self.cards = hidden.order(chance)
+        self.bars = hidden.bars
+        self.chance = chance
+        self.clues = clues
+        self.downs = len(hidden.spots)
+        undealt = len(self.cards) - self.downs - len(hidden.holders)
+        self.holders: list[int | None] = [*[None] * self.downs, *hidden.holders, *[None] * undealt]
+        self.pulls = {
+            seat: {card: [each.pulls.get(card, 0.0) for each in found] for card in self.cards}
+            for seat, found in clues.items()
+        }
+        self.sums = {seat: [each.known for each in found] for seat, found in clues.items()}
+        for holder, card in zip(self.holders, self.cards, strict=True):
+            if holder in self.sums:
+                self.sums[holder] = list(map(float.__add__, self.sums[holder], self.pulls[holder][card]))
+        self.likely = {seat: likelihood(found, self.sums[seat]) for seat, found in clues.items()}
+
+    def drift(self, times: int) -> None:
+        """Offer each card so many times another place."""
+        size, chance = len(self.cards), self.chance
+        for _ in range(times * size):
+            self._offer(int(chance() * size), int(chance() * size))
+
+    def _offer(self, one: int, two: int) -> None:
+        """Swap the cards of two places if nothing bars it, surely if that makes a likelier deal."""
+        cards, holders = self.cards, self.holders
+        mine, other = cards[one], cards[two]
+        if (self.bars[one] >> other | self.bars[two] >> mine) & 1:
+            return
+        changes = []
+        ratio = 1.0
+        if holders[one] != holders[two]:
+            for holder, gone, come in ((holders[one], mine, other), (holders[two], other, mine)):
+                if holder in self.sums:
+                    pulls = self.pulls[holder]
+                    sums = [
+                        total - less + more
+                        for total, less, more in zip(self.sums[holder], pulls[gone], pulls[come], strict=True)
+                    ]
+                    likely = likelihood(self.clues[holder], sums)
+                    ratio *= likely / self.likely[holder]
+                    changes.append((holder, sums, likely))
+        if ratio >= 1 or self.chance() < ratio:
+            cards[one], cards[two] = other, mine
+            for holder, sums, likely in changes:
+                self.sums[holder], self.likely[holder] = sums, likely
+
+
+def _clues(sight: Sight, cards: Sequence[int], chance: Chance) -> dict[int, list[Clue]]:
+    """Return by seat what its moves tell of who holds the cards that the viewer cannot see."""
+    found: dict[int, list[Clue]] = {}
+    laid: dict[int, list[int]] = {}
+    for view, seat, text in reversed(sight.past):
+        name, _, *more = text.split()
+        if seat != sight.view.viewer and "down" not in more:
+            later = laid.setdefault(seat, [])
+            later.append(CARD[name])
+            hands = [_hand(later, cards, view.table["counts"][seat], chance) for _ in range(GUESSES)]
+            found.setdefault(seat, []).append(clue(any_world(view), seat, later, hands, cards))
+    return found
+
+
+def _hand(known: Sequence[int], cards: Sequence[int], count: int, chance: Chance) -> int:
+    """Return a hand of so many cards, the known ones and some of the others, as a set."""
+    return sum(1 << card for card in [*known, *_shuffled(cards, chance)][:count])
 
 
 def _barred(past: Iterable[Glimpse], viewer: int | None) -> tuple[dict[int, int], dict[int, int]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf, sqrt
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 from engine.base import State
 from engine.bots.mind import Chance, Mind
@@ -35,18 +35,6 @@ class Thought(NamedTuple):
     more: Callable[[], bool] | None = None
 
 
-@runtime_checkable
-class Thorough(Protocol):
-    """What the mind of a game has besides, whose playouts are few and good.
-
-    `heft` says how many playouts one of its own stands for; `patience` stands in for `PATIENCE`, inf if answers are
-    never to be looked at.
-    """
-
-    heft: int
-    patience: float
-
-
 class Edge:
     """A move in the tree of a search: how promising it looked, how often it was tried, and what came of it in sum.
 
@@ -66,10 +54,9 @@ class Edge:
 class Tree:
     """The moves tried so far, by the moves before them and by what the mover knows."""
 
-    def __init__(self, mind: Mind, playout: Playout, patience: float) -> None:
+    def __init__(self, mind: Mind, playout: Playout) -> None:
         self.mind = mind
         self.playout = playout
-        self.patience = patience
         self.nodes: dict[tuple[Any, ...], list[Edge]] = {}
 
     def open(self, line: tuple[Any, ...], state: State) -> list[Edge]:
@@ -90,7 +77,7 @@ class Tree:
             key = (line, seat, mind.secret(state, seat))
             edges = self.nodes.get(key)
             if edges is None:
-                if walked and walked[-1][0].visits < self.patience:
+                if walked and walked[-1][0].visits < PATIENCE:
                     break
                 edges = self.open(line, state)
                 fresh = True
@@ -130,13 +117,12 @@ def explore(
     `costs` tells of the moves among which the seat chooses now what each loses besides, in shares of a win; `playout`
     stands in for that of the mind.
     """
-    heft, patience = (mind.heft, mind.patience) if not playout and isinstance(mind, Thorough) else (1, PATIENCE)
-    tree = Tree(mind, playout or mind.playout, patience)
+    tree = Tree(mind, playout or mind.playout)
     root = tree.open((), worlds[0])
     if costs:
         for edge, cost in zip(root, costs([edge.move for edge in root]), strict=True):
             edge.cost = cost
-    for number in range(max(1, thought.playouts // heft)):
+    for number in range(max(1, thought.playouts)):
         if number and thought.more and not thought.more():
             break
         tree.grow(worlds[number % len(worlds)], chance)

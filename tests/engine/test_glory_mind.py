@@ -11,10 +11,9 @@ from glory_helpers import CARD, GAME, PLACES, SPOT, Plainly, beginning, legal, p
 
 from engine import bots
 from engine.bots.mind import Chance, Glimpse, Sight
-from engine.bots.search import explore
 from engine.games.glory import worlds
 from engine.games.glory.cards import CARDS, IN_PLAY
-from engine.games.glory.mind import MIND, GloryMind
+from engine.games.glory.mind import MIND
 from engine.games.glory.prospects import FREE_SPOT, LEVELS, place_code, price, prospects
 from engine.games.glory.rules import DOWN, Move, State, members, owner_and_card
 from engine.games.glory.sketch import Sketch
@@ -143,15 +142,6 @@ def test_worlds_guess_hands_better_from_moves_than_without() -> None:
                         (world.hands[seat] & state.hands[seat]).bit_count() for seat in range(4) if seat != viewer
                     )
     assert guessed[True] > 1.15 * guessed[False]
-
-
-def test_a_playout_stands_for_several(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = beginning(5, 2)
-    played = []
-    monkeypatch.setattr(GloryMind, "playout", lambda _, state, __: played.append(state) or [0.5, 0.5])
-    explore(MIND, [state], bots.Thought(10 * MIND.heft), chance())
-    assert len(played) == 10
-    assert {GAME.view(each, None, None).table["turns"] for each in played} == {15}
 
 
 def test_the_same_chance_gives_the_same_move() -> None:

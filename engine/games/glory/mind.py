@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf
+from math import exp
 from typing import Any, Final
 
 from engine.base import View
@@ -21,22 +21,16 @@ BREADTH: Final = 20
 """So many moves of a position are worth trying."""
 WARMTH: Final = 1.5
 """So many points make a move 2.7 times as promising."""
-DEPTH: Final = 5
+DEPTH: Final = 8
 """So many moves a playout goes on; then what the shields may take is reckoned in the mean."""
-WIN: Final = 0.5
+WIN: Final = 0.3
 """What leading counts in a playout; the rest goes by how far a seat is ahead or behind."""
 SPREAD: Final = 40.0
 """Being ahead by so many points is as good as can be."""
 
 
 class GloryMind:
-    """How to weigh moves of Clans and Glory, and how to imagine what a seat cannot see.
-
-    Its playouts are few and good, and what others may answer is left to them.
-    """
-
-    heft = 7
-    patience = inf
+    """How to weigh moves of Clans and Glory, and how to imagine what a seat cannot see."""
 
     def weigh(self, view: View) -> Sequence[float]:
         """Return how good each of `view.moves` looks one move ahead to the viewer, in points."""
@@ -61,11 +55,10 @@ class GloryMind:
         return [(move, pull / total) for (_, move), pull in zip(rated, pulls, strict=True)]
 
     def playout(self, state: Own, chance: Chance) -> Sequence[float]:
-        """Play on for a while as looks best to each; return by seat how well it stands then, from 0 to 1."""
-        for _ in range(DEPTH):
-            if state.to_act:
-                state = state.apply(state.to_act[0], _best(state, state.to_act[0]))
-        scores = Sketch(state).scores()
+        """Play quickly on for a while; return by seat how well it stands then, from 0 to 1."""
+        sketch = Sketch(state)
+        sketch.play(chance, DEPTH)
+        scores = sketch.scores()
         return [WIN * share + (1 - WIN) * lead for share, lead in zip(shares(scores), leads(scores), strict=True)]
 
     def ending(self, state: Own, chance: Chance) -> Sequence[float]:
@@ -76,15 +69,6 @@ class GloryMind:
 
     def suspect(self, sight: Sight, seat: int) -> None:
         """Return None: nobody is dealt a single secret that his moves give away."""
-
-
-def _best(state: State, seat: int) -> Move:
-    """Return the move that looks best to the seat one move ahead."""
-    moves = list(state.legal_moves(seat))
-    if len(moves) == 1:
-        return moves[0]
-    worths = rate(state, seat, moves)
-    return moves[worths.index(max(worths))]
 
 
 def leads(scores: Sequence[float]) -> list[float]:

@@ -74,8 +74,10 @@ def _due(now: datetime, limit: int, room: int) -> list[Match]:
     slow_ones, watched = _seating(User.bot.in_(list(SLOW))), _seating(User.bot == "")
     quick = _some(waiting.where(~slow_ones & watched), limit)
     slow: list[Match] = []
-    for match in _some(waiting.where(slow_ones & watched), limit):
-        (slow if _is_slow(match) else quick).append(match)
+    either = _some(waiting.where(slow_ones & watched), limit)
+    places = log.places_of(either)
+    for match in either:
+        (slow if _is_slow(match, places[match.id]) else quick).append(match)
     found = quick + _by_turns(slow)[:room]
     return found or _some(waiting, LEFTOVERS)
 
@@ -101,9 +103,8 @@ def _by_turns(matches: Sequence[Match]) -> list[Match]:
     return [match for _, match in sorted(ranked, key=lambda entry: entry[0])]
 
 
-def _is_slow(match: Match) -> bool:
+def _is_slow(match: Match, seats: Sequence[Seat]) -> bool:
     """Whether one of the bots awaited thinks for long; another may sit beside it that does not."""
-    seats = log.places(match)
     return any(_strength(seats, seat) in SLOW for seat in seats if seat.user.bot and seat.number in match.awaited)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -83,10 +83,19 @@ def get(match_id: int, *, hold: bool = False) -> Match:
 
 def places(match: Match) -> list[Seat]:
     """Return the seats of a match: by number once it has started, before that in order of joining."""
+    return places_of([match])[match.id]
+
+
+def places_of(matches: Iterable[Match]) -> dict[int, list[Seat]]:
+    """Return the `places` of each of the matches by its number, asked for at once."""
     owner = User.alias()
     with_people = Seat.select(Seat, User, owner).join(User, on=Seat.user).switch(Seat).join(owner, on=Seat.owner)
-    found = with_people.where(Seat.match == match)
-    return sorted(found, key=lambda seat: seat.id if seat.number is None else seat.number)
+    found: dict[int, list[Seat]] = {match.id: [] for match in matches}
+    for seat in with_people.where(Seat.match.in_(list(found))):
+        found[seat.match_id].append(seat)
+    for seats in found.values():
+        seats.sort(key=lambda seat: seat.id if seat.number is None else seat.number)
+    return found
 
 
 def open_log(match: Match, setup: Any, now: datetime) -> Played:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
-from server import accounts, story
+from server import accounts, log, story
 from server.archive.guests import guest_key
 from server.errors import Refused
 from server.models import EPOCH, MILLISECOND, Match, Seat, User
@@ -105,12 +105,7 @@ def reasons() -> list[str]:
 
 def players(matches: Sequence[Match]) -> dict[int, list[Player]]:
     """Return who played in each of the matches, by its number, in seat order."""
-    owner = User.alias()
-    with_people = Seat.select(Seat, User, owner).join(User, on=Seat.user).switch(Seat).join(owner, on=Seat.owner)
-    seats: dict[int, list[Seat]] = {match.id: [] for match in matches}
-    for seat in with_people.where(Seat.match.in_(list(seats))).order_by(Seat.match, Seat.number):
-        seats[seat.match_id].append(seat)
-    return {number: _players(places) for number, places in seats.items()}
+    return {number: _players(places) for number, places in log.places_of(matches).items()}
 
 
 def _players(places: Sequence[Seat]) -> list[Player]:

@@ -23,13 +23,15 @@ def index() -> str:
     user, now = me(), clock.now()
     unseen = home.unseen(user)
     kept = home.kept(user, unseen)
-    ended = [(match, "" if match.id in kept else archive.result(log.places(match))) for match in unseen]
+    finished = home.finished(user, _shown(user))
+    places = log.places_of([*unseen, *finished])
+    ended = [(match, "" if match.id in kept else archive.result(places[match.id])) for match in unseen]
     return flask.render_template(
         "home.html",
         entries=home.entries(user, now),
         tables=table_cards(home.tables(user)),
         ended=ended,
-        finished=[(match, archive.result(log.places(match))) for match in home.finished(user, _shown(user))],
+        finished=[(match, archive.result(places[match.id])) for match in finished],
         lost=home.lost(user),
         vacation=vacations.current(user, now),
         games=games.games(),

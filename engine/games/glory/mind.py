@@ -39,7 +39,7 @@ class GloryMind:
         return rate(imagined.any_world(view), view.viewer, [PLAIN[text] for text in view.moves])
 
     def worlds(self, sight: Sight, count: int, chance: Chance) -> Sequence[State]:
-        """Return so many positions that may be the true one, each possible deal as likely as the others."""
+        """Return so many positions that may be the true one, each as likely as the moves seen make it."""
         return imagined.worlds(sight, count, chance)
 
     def secret(self, state: Own, seat: int) -> Any:

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test coverage setup check bench hardship lock screenshots
+.PHONY: run test coverage setup check bench hardship lock messages screenshots
 
 run: $(VENV)/run.done
 	@CLACHAN_DEVELOPMENT=1 $(BIN)/clachan db migrate
@@ -43,6 +43,9 @@ bench: $(VENV)/dev.done
 
 hardship: $(VENV)/dev.done
 	@$(BIN)/pytest -q -m hardship tests
+
+messages: $(VENV)/dev.done
+	@$(BIN)/python -m tools.messages
 
 lock: $(VENV)/dev.done
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from engine.language import gettext, ngettext
+
 if TYPE_CHECKING:
     from engine.bots.mind import Mind
 
@@ -47,7 +49,9 @@ class InvalidSetup(Exception):
 
 def listed(names: Sequence[str]) -> str:
     """Return names as a list in a sentence: Ailsa, Bran and Catrin."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    if len(names) < 2:
+        return "".join(names)
+    return gettext("{some} and {last}").format(some=", ".join(names[:-1]), last=names[-1])
 
 
 class Who(int):
@@ -58,16 +62,25 @@ class Who(int):
 class Phrase:
     """A sentence whose wording and facts are apart, so that names and languages can be filled in at the edge.
 
-    `template` is English with `{name}` fields; `args` holds their values: `Who`, int or str.
+    `template` is English with `{name}` fields; `args` holds their values: `Who`, int, or what is said as it is.
+    `many` and `number` are for a wording that goes with a number.
     """
 
     template: str
     args: Mapping[str, int | str] = field(default_factory=dict)
+    many: str = ""
+    number: int = 1
+
+    @classmethod
+    def plural(cls, one: str, many: str, number: int, args: Mapping[str, int | str] | None = None) -> Phrase:
+        """Return a phrase whose wording goes with a number, which fills the field `{n}` of both templates."""
+        return cls(one, {"n": number, **(args or {})}, many, number)
 
     def read(self, names: Names) -> str:
-        """Return the English sentence, seats replaced by `names`."""
+        """Return the sentence in the language spoken just now, seats replaced by `names`."""
         filled = {key: names[value] if isinstance(value, Who) else value for key, value in self.args.items()}
-        return self.template.format(**filled)
+        template = ngettext(self.template, self.many, self.number) if self.many else gettext(self.template)
+        return template.format(**filled)
 
 
 class Option(NamedTuple):

@@ -13,11 +13,10 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import argon2
 
-from server import db, lettering, links, notify, outbox, throttle
+from server import db, languages, lettering, links, notify, outbox, throttle
 from server.errors import Refused
 from server.models import Inbound, Match, Note, Prepared, ReplyToken, Seat, Unwanted, User, Vacation
 
-LANGUAGES: Final = ("en",)
 # The letters shut out are those that show as nothing.
 NAME: Final = re.compile("(?!.*[\u115f\u1160\u3164\uffa0])" + r"[^\W_](?:[\w .'’-]{0,28}[\w.])?")
 LONGEST_KEY: Final = 80
@@ -361,7 +360,7 @@ def clean_zone(text: str) -> str:
 
 def clean_language(text: str) -> str:
     """Return the language's code. Raises `Refused` (bad-input)."""
-    if text not in LANGUAGES:
+    if text not in languages.LANGUAGES:
         raise Refused("bad-input", "Choose a language from the list.")
     return text
 

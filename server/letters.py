@@ -13,7 +13,8 @@ from typing import Any, Final
 import css_inline
 import jinja2
 
-from server import columns, commands, db, home, links, log, outbox, raster, story, talk, wording
+from engine import language
+from server import columns, commands, db, home, languages, links, log, outbox, raster, story, talk, wording
 from server.channels import DeliveryError, Message
 from server.errors import Refused
 from server.inbound.door import bounce_token
@@ -42,7 +43,8 @@ def writer(settings: Settings) -> outbox.Writer:
 
     def write(mail: Outbox, now: datetime) -> Message | str:
         try:
-            return untrue(mail, now) or _message(settings, mail, now)
+            with languages.speaking(mail.user.language if mail.user else mail.facts.get("language", "en")):
+                return untrue(mail, now) or _message(settings, mail, now)
         except Refused as fault:
             # A frozen match may be mended; its mail waits like one that a server put off.
             raise DeliveryError(fault.sentence) from fault
@@ -306,6 +308,11 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["wrapped"] = wording.wrapped
+    environment.add_extension("jinja2.ext.i18n")
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.install_gettext_callables(  # type: ignore[attr-defined]
+        language.gettext, language.ngettext, newstyle=True, pgettext=language.pgettext
+    )
     return environment
 
 

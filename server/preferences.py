@@ -53,6 +53,12 @@ def settle(user: User, wishes: Wishes, now: datetime) -> None:
         notify.catch_up(kept, now)
 
 
+def speak(user: User, code: str) -> None:
+    """Store in which language the person is spoken to. Raises `Refused` (bad-input)."""
+    with db.transaction():
+        User.update(language=accounts.clean_language(code)).where(User.id == user.id).execute()
+
+
 def _reminders(text: str) -> str:
     steps = [step.strip().removesuffix("%").strip() for step in text.split(",") if step.strip()]
     if len(steps) > MOST_REMINDERS or not all(

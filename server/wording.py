@@ -5,9 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from babel.dates import format_datetime
+
 from engine.base import listed
+from server import languages
+
+_PATTERNS: Final = {"en": "EEE d MMM y, HH:mm", "cs": "EEE d. M. y, HH:mm", "de": "EEE, d. MMM y, HH:mm"}
 
 __all__ = ["counted", "counts", "day", "listed", "morning", "span", "today", "when", "wrapped"]
 
@@ -22,7 +28,7 @@ def when(instant: datetime, zone: str) -> str:
     name = local.tzname() or ""
     # Many zones have no name but their offset (like +07), which the bracket says better.
     label = shift if name == "UTC" or name[:1] in "+-" else f"{name} ({shift})"
-    return f"{local:%a} {local.day} {local:%b %Y, %H:%M} {label}"
+    return f"{format_datetime(local, _PATTERNS[languages.current()], locale=languages.locale())} {label}"
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SERVICES = {file.stem for file in (ROOT / "server").glob("*.py")} - {"__init__", "cli", "scheduler"}
-GROUND = {"models", "db", "clock", "settings", "errors", "wording", "raster"}
+GROUND = {"models", "db", "clock", "settings", "errors", "wording", "raster", "languages"}
 DOORS = {"web", "cli", "scheduler", "feeders"}
 
 

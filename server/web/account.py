@@ -211,8 +211,7 @@ def settings() -> str:
     today = wording.today(now, user.zone)
     return flask.render_template(
         "account/settings.html",
-        zones=accounts.zones(),
-        languages=accounts.LANGUAGES,
+        zones=[(zone, zone) for zone in accounts.zones()],
         given=filled("account.settings_post", **wishes),
         leave=filled("account.vacation_post"),
         vacation=vacations.current(user, now),

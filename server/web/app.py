@@ -29,6 +29,7 @@ from server.web import (
     guard,
     guide,
     health,
+    language,
     mailbox,
     match,
     people,
@@ -66,14 +67,29 @@ def build(settings: Settings) -> flask.Flask:
         count = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count)  # type: ignore[method-assign]
     _sign_in(app)
+    _connections(app)
+    language.install(app)
     csrf.init_app(app)
     csrf.exempt(account.unsubscribe)
     guard.install(app)
-    _connections(app)
     _errors(app)
     _words(app)
     _versions(app)
-    for module in (front, account, tables, match, affairs, after, archive, people, health, visit, guide, examples):
+    for module in (
+        front,
+        account,
+        tables,
+        match,
+        affairs,
+        after,
+        archive,
+        people,
+        health,
+        visit,
+        guide,
+        examples,
+        language,
+    ):
         app.register_blueprint(module.pages)
     if settings.mailbox:
         app.register_blueprint(mailbox.pages)

@@ -1,0 +1,5 @@
+"""`python -m server.cli` is the `clachan` command."""
+
+from server.cli import main
+
+main()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,7 @@ class Message:
     it. `thread` holds the ids of earlier messages of the same conversation, oldest first. `picture` is a PNG shown in
     `html` as `cid:board`. `reply_to` is the address an answer goes to. `unsubscribe_url` is an https or http address
     that accepts a one-click POST, `unsubscribe_mail` an address. `answer` marks a reply to somebody's own mail.
+    `language` is the code of the language it is in.
     """
 
     to_name: str
@@ -32,6 +33,20 @@ class Message:
     unsubscribe_mail: str | None = None
     bounce_token: str = ""
     answer: bool = False
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a person's own program: `body`, JSON, goes to `url`, signed with `secret`.
+
+    `message_id` was made when the call was queued, so that a second try repeats it.
+    """
+
+    url: str
+    secret: str = field(repr=False)
+    message_id: str
+    body: str
 
 
 class DeliveryError(Exception):
@@ -46,6 +61,17 @@ class DeliveryError(Exception):
         self.permanent = permanent
         self.alarm = alarm
         self.unknown = unknown
+
+
+Sendable = TypeVar("Sendable", Message, Call, contravariant=True)
+
+
+class Way(Protocol[Sendable]):
+    """What delivers things of one kind."""
+
+    def deliver(self, message: Sendable) -> None:
+        """Deliver it. Raises `DeliveryError`."""
+        ...
 
 
 class Channel(Protocol):

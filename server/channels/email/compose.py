@@ -111,6 +111,7 @@ def _headers(message: Message, sender: Sender) -> list[tuple[str, str]]:
     headers += [
         ("Auto-Submitted", "auto-replied" if message.answer else "auto-generated"),  # RFC 3834 5
         ("X-Auto-Response-Suppress", "All"),
+        ("Content-Language", token(message.language)),  # RFC 3282
         ("X-Clachan-Loop", address("", f"loop@{sender.domain}").domain),
         ("MIME-Version", "1.0"),
     ]

@@ -1,11 +1,17 @@
 // Small comforts; every page works without them.
-"use strict";
 
-// Preselect the browser's time zone where a form asks for one.
-for (const select of document.querySelectorAll("select[data-guess-zone]")) {
+import { count } from "./counts.js";
+import { follow } from "./pulse.js";
+import { _ } from "./words.js";
+
+// Preselect the browser's time zone where a form asks for one, and send it along where none is asked for.
+for (const field of document.querySelectorAll("[data-guess-zone]")) {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if ([...select.options].some((option) => option.value === zone)) {
-    select.value = zone;
+  const named = ({ value, dataset }) => [value, ...(dataset.also || "").split(" ")].includes(zone);
+  if (field.options) {
+    field.value = [...field.options].find(named)?.value ?? field.value;
+  } else {
+    field.value = zone || "";
   }
 }
 
@@ -45,10 +51,45 @@ if (navigator.clipboard) {
       field.select();
       try {
         await navigator.clipboard.writeText(field.value);
-        button.textContent = "Copied";
+        button.textContent = _("Copied");
       } catch {
         button.hidden = true; // the field is selected, so the keyboard can copy it
       }
     });
+  }
+}
+
+// How many matches await the reader is told while the page is open; the page of a match hears of it by itself.
+const { stream, pulse } = document.body.dataset;
+if (stream && !document.getElementById("match")?.dataset.stream) {
+  let rows = null;
+  const home = document.getElementById("home");
+  follow({
+    stream,
+    pulse,
+    every: () => 30,
+    heard(beat) {
+      count(beat.waiting);
+      const moved = rows !== null && rows !== `${beat.waiting} ${beat.rows}`;
+      if (home && moved && !document.hidden) {
+        refreshHome();
+      }
+      if (rows === null || !document.hidden) {
+        rows = `${beat.waiting} ${beat.rows}`;
+      }
+    },
+  });
+}
+
+/** Show the list of matches as it is now, unless somebody is at work in it. */
+async function refreshHome() {
+  const main = document.getElementById("main");
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  const fresh = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+  const busy = main !== document.activeElement && main.contains(document.activeElement);
+  if (fresh && fresh.getElementById("home") && !busy) {
+    const said = main.querySelector(".messages");
+    document.title = fresh.title;
+    main.replaceChildren(...(said ? [said] : []), ...document.adoptNode(fresh.getElementById("main")).childNodes);
   }
 }

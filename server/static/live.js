@@ -28,12 +28,24 @@
 //   table.busy()           whether a piece is held just now
 //   table.more(text)       (optional) elements to show with the preview of the whole move `text`: ways to add to it
 
+import { _, ngettext } from "./words.js";
+
 export const byId = (id) => document.getElementById(id);
 export const root = byId("match");
 export const facts = () => byId("facts").dataset;
 export const view = () => JSON.parse(byId("view").textContent);
 export const names = () => JSON.parse(facts().names);
-export const say = (text) => (byId("live").textContent = text);
+
+const HEARD = 20_000; // milliseconds after which what was said is not met again by whoever reads on
+
+let saying = 0;
+
+/** Tell a screen reader. */
+export function say(text) {
+  clearTimeout(saying);
+  byId("live").textContent = text;
+  saying = setTimeout(() => (byId("live").textContent = ""), HEARD);
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Talking to the server
@@ -51,13 +63,13 @@ export async function ask(address, options = {}) {
   try {
     answer = await fetch(address, { ...options, headers: { Accept: "application/json", ...options.headers } });
   } catch {
-    throw new Problem({ code: "no-answer", sentence: "The server cannot be reached just now." });
+    throw new Problem({ code: "no-answer", sentence: _("The server cannot be reached just now.") });
   }
   const body = await answer.json().catch(() => null);
   if (answer.ok && body) {
     return body;
   }
-  throw new Problem(body?.error || { code: "internal", sentence: "The server gave no readable answer." });
+  throw new Problem(body?.error || { code: "internal", sentence: _("The server gave no readable answer.") });
 }
 
 export function post(form) {
@@ -73,7 +85,7 @@ export async function page(address) {
   const answer = await fetch(address, { headers: { Accept: "text/html" } });
   const found = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (!answer.ok || !found.getElementById("match")) {
-    throw new Problem({ code: "internal", sentence: "The page could not be read again." });
+    throw new Problem({ code: "internal", sentence: _("The page could not be read again.") });
   }
   return found;
 }
@@ -128,20 +140,23 @@ export function countDown() {
     const passed = (Date.now() - shown.get(clock)) / 1000;
     const steady = Number(clock.dataset.steady || Infinity);
     const left = Number(clock.dataset.left) - (clock.classList.contains("stands") ? 0 : Math.min(passed, steady));
-    clock.querySelector("b").textContent = left > 0 ? `${span(left)} left` : "Time is up";
+    clock.querySelector("b").textContent = left > 0 ? _("{left} left", { left: span(left) }) : _("Time is up");
     turned ||= passed > steady;
   }
   return turned;
 }
 
-/** Return the two largest units of some seconds, rounded down. */
+/** Return the two largest units of some seconds, rounded down, as server/wording.py writes them. */
 function span(seconds) {
-  const parts = Object.entries({ day: 86400, hour: 3600, minute: 60 }).flatMap(([unit, size]) => {
-    const count = Math.floor(seconds / size);
-    seconds %= size;
-    return count ? [`${count} ${unit}${count === 1 ? "" : "s"}`] : [];
-  });
-  return parts.slice(0, 2).join(" ") || "less than a minute";
+  const days = Math.floor(seconds / 86400);
+  const hours = Math.floor(seconds / 3600) % 24;
+  const minutes = Math.floor(seconds / 60) % 60;
+  const parts = [
+    days && ngettext("{n} day", "{n} days", days),
+    hours && ngettext("{n} hour", "{n} hours", hours),
+    minutes && ngettext("{n} minute", "{n} minutes", minutes),
+  ];
+  return parts.filter(Boolean).slice(0, 2).join(" ") || _("less than a minute");
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -166,10 +181,6 @@ export async function mountTable(draft) {
   const { mount } = await import(root.dataset.table);
   return mount({ board: byId("board"), hand: byId("hand"), view, names, made, draft, tell, say });
 }
-
-export let keyboard = false; // whether the last thing touched was a key
-document.addEventListener("keydown", () => (keyboard = true), true);
-document.addEventListener("pointerdown", () => (keyboard = false), true);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Small pieces of a page

@@ -1,14 +1,18 @@
 // The page of a match: half-made moves, previews, confirming, staying up to date, table talk.
 // It knows no game: live.js tells how a game's own table.js takes part.
 
-// The address of a module holds the hash of its content, so it comes from the page.
-const live = await import(document.getElementById("match").dataset.shared);
+import { byKey } from "./board/stops.js";
+import { count } from "./counts.js";
+import * as live from "./live.js";
+import { follow } from "./pulse.js";
+import { _ } from "./words.js";
+
 const { ask, button, byId, countDown, element, facts, keepingFocus, link, list } = live;
 const { mountTable, newKey, page, post, root, say, swap, view } = live;
 
-const PULSE = 15; // seconds between two looks at whether anything has changed
+const PULSE = 15; // seconds between two looks at whether anything has changed, while no stream tells
 const PULSE_BOT = 3; // while a bot is awaited, which answers soon
-const PULSE_SLOWEST = 240;
+const WALK = 3000; // milliseconds after which a move that walks on the picture is waited for no longer
 const PAUSE = 350; // milliseconds until Confirm can be pressed: the second tap of a pair that made the move is no answer
 
 const here = root.dataset.here;
@@ -87,8 +91,8 @@ async function preview(text, { walk = true } = {}) {
       table.look(trial.text);
     });
     showTrial({ heading: trial.text, sentences: trial.sentences, move: trial.text });
-    say(`${trial.sentences.join(" ")} Confirm it, or start over.`);
-    if (live.keyboard) {
+    say([...trial.sentences, _("Confirm it, or start over.")].join(" "));
+    if (byKey) {
       byId("trial-text").focus(); // not on Confirm: a key held too long must not confirm
     }
   } catch (problem) {
@@ -122,7 +126,7 @@ function showTrial({ heading, sentences = [], move = "", problem = null }) {
   const form = byId("confirm");
   form.hidden = !move;
   byId("confirm-button").disabled = true;
-  setTimeout(() => (byId("confirm-button")?.toggleAttribute("disabled", sending)), live.keyboard ? 0 : PAUSE);
+  setTimeout(() => (byId("confirm-button")?.toggleAttribute("disabled", sending)), byKey ? 0 : PAUSE);
   byId("trial-lead").hidden = !move;
   form.elements.move.value = move;
   form.elements.key.value = draft.key;
@@ -139,13 +143,13 @@ function showFault(place, problem) {
   }
   const ways = problem.choices.map((choice) => button(choice, () => preview(choice)));
   if (["stale", "not-your-turn", "not-running", "damaged"].includes(problem.code)) {
-    ways.push(button("Show the match as it stands", catchUp));
+    ways.push(button(_("Show the match as it stands"), catchUp));
   } else if (problem.code === "not-signed-in") {
-    ways.push(link("Sign in", root.dataset.signIn));
+    ways.push(link(_("Sign in"), root.dataset.signIn));
   } else if (problem.code === "forged") {
-    ways.push(link("Load the page again", here));
+    ways.push(link(_("Load the page again"), here));
   } else if (problem.code === "no-answer" && place.id === "trial-fault" && byId("confirm").hidden) {
-    ways.push(button("Try again", () => preview(byId("trial-text").textContent)));
+    ways.push(button(_("Try again"), () => preview(byId("trial-text").textContent)));
   }
   const since = element("ul");
   since.append(...list(problem.since));
@@ -154,7 +158,7 @@ function showFault(place, problem) {
   row.append(...ways);
   place.append(element("p", problem.message));
   if (problem.since.length) {
-    place.append(element("p", "Since then:"), since);
+    place.append(element("p", _("Since then:")), since);
   }
   if (ways.length) {
     place.append(row);
@@ -167,7 +171,8 @@ function startOver() {
   forget();
   byId("write-move").value = "";
   stepBack();
-  say("Started over.");
+  say(_("Started over."));
+  hearAgain();
 }
 
 function goBack() {
@@ -183,7 +188,7 @@ function stepBack() {
   } else {
     byId("trial").hidden = true;
   }
-  if (live.keyboard) {
+  if (byKey) {
     byId("board").querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }
 }
@@ -198,7 +203,7 @@ async function confirm(form) {
   sending = true;
   latest += 1;
   byId("confirm-button").disabled = true;
-  byId("confirm-button").textContent = "Sending …";
+  byId("confirm-button").textContent = _("Sending …");
   try {
     await made(await post(form));
   } catch (problem) {
@@ -207,13 +212,16 @@ async function confirm(form) {
       showTrial({ heading: byId("trial-text").textContent });
       byId("back").hidden = true;
     }
-    problem.message += again ? " You may confirm again: the move will be made only once." : "";
+    if (again) {
+      problem.message = [problem.message, _("You may confirm again: the move will be made only once.")].join(" ");
+    }
     showFault(byId("trial-fault"), problem);
   } finally {
     sending = false;
+    hearAgain();
     if (byId("confirm-button")) {
       byId("confirm-button").disabled = false;
-      byId("confirm-button").textContent = "Confirm";
+      byId("confirm-button").textContent = _("Confirm");
     }
   }
 }
@@ -228,10 +236,10 @@ async function made(done) {
     location.assign(here);
     return;
   }
-  rest();
-  notice(`Your move ${done.text} is made.`, done.sentences);
+  const told = _("Your move {text} is made.", { text: done.text });
+  notice(told, done.sentences);
   byId("notice").focus({ preventScroll: true });
-  say(`Your move ${done.text} is made. ${byId("status").textContent}`);
+  say(`${told} ${byId("status").textContent}`);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -248,7 +256,7 @@ async function refresh({ unless = () => false } = {}) {
   }
   const now = fresh.getElementById("facts").dataset;
   if (!draft.text && now.last && Number(now.seq) === Number(facts().seq) + 1) {
-    await table.walk(now.last);
+    await Promise.race([table.walk(now.last), new Promise((end) => setTimeout(end, WALK))]);
   }
   byId("moved").hidden = true;
   picture = fresh.getElementById("board").innerHTML;
@@ -281,7 +289,7 @@ function enter() {
     forget(); // hardly begun
   } else if (moved) {
     keep({ text: draft.text });
-    notice("The match has moved on since you began your move.", [], "calm");
+    notice(_("The match has moved on since you began your move."), [], "calm");
   }
   const question = table.enter(whole(draft.text) ? "" : draft.text);
   if (question) {
@@ -293,44 +301,36 @@ function enter() {
 
 const halfMade = () => facts().turn === "yes" && (draft.text || draft.typed || table.busy() || sending);
 
-const usual = () => (facts().bot === "yes" ? PULSE_BOT : PULSE);
+let newest = null; // the numbers heard last
+let bringing = Promise.resolve(); // one change after another is brought onto the page
 
-let wait = usual();
-let timer = 0;
-
-/** Look again after the usual time. */
-function rest() {
-  wait = usual();
-  clearTimeout(timer);
-  timer = setTimeout(pulse, wait * 1000);
+/** Hear whether anything has changed. A half-made move is never disturbed, and what nobody looks at is not seen. */
+function hear(beat) {
+  newest = beat;
+  count(beat.waiting);
+  if (!document.hidden && !sending) {
+    bringing = bringing.catch(() => {}).then(() => bring(beat));
+  }
+  return bringing;
 }
 
-/** Look whether anything has changed. A half-made move is never disturbed. */
-async function pulse() {
-  clearTimeout(timer);
-  if (document.hidden) {
-    return;
-  }
-  try {
-    const beat = await ask(root.dataset.pulse);
-    const moved = String(beat.seq) !== facts().seq || beat.status !== facts().status;
-    if (moved && halfMade()) {
-      if (byId("moved").hidden) {
-        byId("moved").hidden = false;
-        say("The match has moved on.");
-      }
-    } else if (moved) {
-      if (await refresh({ unless: halfMade })) {
-        say(byId("status").textContent);
-      }
-    } else if (String(beat.talk) !== facts().talk) {
-      await refreshTalk();
+/** What was heard during a half-made move may be shown now that there is none. */
+const hearAgain = () => newest && hear(newest).catch(() => {});
+
+async function bring(beat) {
+  const ahead = beat.seq - Number(facts().seq);
+  const moved = ahead > 0 || (ahead === 0 && beat.status !== facts().status);
+  if (moved && halfMade()) {
+    if (byId("moved").hidden) {
+      byId("moved").hidden = false;
+      say(_("The match has moved on."));
     }
-    rest();
-  } catch {
-    wait = Math.min(wait * 2, PULSE_SLOWEST);
-    clearTimeout(timer);
-    timer = setTimeout(pulse, wait * 1000);
+  } else if (moved) {
+    if (await refresh({ unless: halfMade })) {
+      say(byId("status").textContent);
+    }
+  } else if (String(beat.talk) !== facts().talk) {
+    await refreshTalk();
   }
 }
 
@@ -360,6 +360,7 @@ async function speak(form) {
   }
   pressed.disabled = true;
   byId("say-fault").hidden = true;
+  byId("say-told").hidden = true;
   form.elements.expected.value = facts().expected;
   try {
     const said = await post(form);
@@ -367,9 +368,12 @@ async function speak(form) {
     form.elements.key.value = newKey();
     if (said.kind === "talk") {
       await refreshTalk();
-      say("Said.");
+      say(_("Said."));
     } else if (said.text) {
       await made(said);
+    } else if (["/help", "/status"].includes(said.kind)) {
+      byId("say-told").replaceChildren(...said.sentences.map((sentence) => element("p", sentence)));
+      byId("say-told").hidden = false;
     } else {
       await catchUp();
       notice(said.sentences.join(" "));
@@ -413,11 +417,9 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && previewing && !sending && !event.defaultPrevented) {
-    startOver();
+    (draft.text && table.back(draft.text) ? goBack : startOver)();
   }
 });
-document.addEventListener("visibilitychange", pulse);
-addEventListener("pageshow", (event) => event.persisted && pulse());
 
 // The address may name a move, in a link made for browsers without scripts: then the board is not the match's.
 if (table.hint) {
@@ -433,5 +435,10 @@ if (asked && facts().turn === "yes") {
   enter();
 }
 setInterval(tick, 30_000);
-timer = setTimeout(pulse, wait * 1000);
+follow({
+  stream: root.dataset.stream,
+  pulse: root.dataset.pulse,
+  every: () => (facts().bot === "yes" ? PULSE_BOT : PULSE),
+  heard: hear,
+});
 root.dataset.ready = "yes";

@@ -1,8 +1,7 @@
 // The replay of a match: one step after another, by links, arrow keys and the browser's own way back.
 
-// The address of a module holds the hash of its content, so it comes from the page.
-const live = await import(document.getElementById("match").dataset.shared);
-const { byId, facts, mountTable, page, root, say, swap } = live;
+import { byId, facts, mountTable, page, root, say, swap } from "./live.js";
+import { _ } from "./words.js";
 
 const table = await mountTable(() => {});
 let going = Promise.resolve();
@@ -13,7 +12,7 @@ function enter() {
   byId("keys").hidden = false;
   byId("play").hidden = false;
   byId("play").setAttribute("aria-pressed", String(Boolean(clock)));
-  byId("play").textContent = clock ? "Stop" : "Play";
+  byId("play").textContent = clock ? _("Stop") : _("Play");
 }
 
 async function go(address, { push = true } = {}) {
@@ -65,7 +64,7 @@ function play(on) {
   clearInterval(clock);
   clock = on ? setInterval(forward, PAUSE) : 0;
   byId("play").setAttribute("aria-pressed", String(on));
-  byId("play").textContent = on ? "Stop" : "Play";
+  byId("play").textContent = on ? _("Stop") : _("Play");
 }
 
 function forward() {

@@ -17,6 +17,7 @@ CLAN_INKS = {"red": "#fff", "blue": "#fff", "green": "#07261a", "yellow": "#2b1a
 
 _SHADES = {"red": "#a80c25", "blue": "#093f8c", "green": "#33a079", "yellow": "#f0bf00", "black": "#2c2c2c"}
 
+_STRAW = {"red": "#4a000c", "blue": "#001a40", "green": "#064a33", "yellow": "#6b4a00", "black": "#8a8a8a"}
 # The roof of each clan is another one, so that the outline alone tells them apart.
 _ROOFS = {
     "red": "M0-54L54-4H-54Z",
@@ -25,7 +26,24 @@ _ROOFS = {
     "yellow": "M-50 0C-50-70 50-70 50 0Z",
     "black": "M-48-50H-25V-35H-12V-50H12V-35H25V-50H48V0H-48Z",
 }
+# How the straw lies on each roof.
+_THATCH = {
+    "red": "M-34-13-38-7M-17-28-22-10M0-42V-12M17-28 22-10M34-13 38-7",
+    "blue": "M-38-26-34-8M-19-17-17-5M0-15V-5M19-17 17-5M38-26 34-8",
+    "green": "M-27-42V-9M-40-20-42-9M-13-27-14-9M13-27 14-9M40-20 42-9M27-42V-9",
+    "yellow": "M-33-26-38-7M-17-40-20-8M0-44V-8M17-40 20-8M33-26 38-7",
+    "black": "M-37-25V-14M-18-25V-14M0-25V-14M18-25V-14M37-25V-14",
+}
 _WALLS = "M-41-4H41V44Q41 50 35 50H-35Q-41 50-41 44Z"
+
+# The tartan of each clan: the size of its repeat, then start, width, colour and opacity of its bands.
+_SETTS: dict[str, tuple[int, tuple[tuple[float, float, str, float], ...]]] = {
+    "red": (22, ((2, 7, "#4d0410", 0.6), (15, 1.7, "#fff0cf", 0.9))),
+    "blue": (20, ((3, 3, "#031a40", 0.75), (9, 3, "#031a40", 0.75), (16, 1.5, "#cfe6ff", 0.85))),
+    "green": (24, ((0, 11, "#0b4030", 0.45), (17, 1.7, "#fff8d8", 0.9))),
+    "yellow": (21, ((4, 5, "#2b1a00", 0.7), (14, 1.7, "#c8102e", 0.85))),
+    "black": (20, ((3, 6, "#565656", 0.75), (14, 1.5, "#ffd400", 0.8))),
+}
 
 # Emblems, about 44 units across, around the origin; "I" stands for the clan's ink.
 _EMBLEMS = {
@@ -48,11 +66,29 @@ def hut(clan: str) -> str:
     """Return the hut of a clan without emblem or number: a dark outline inside a light one, roof and walls."""
     both = _ROOFS[clan] + _WALLS
     return (
+        '<ellipse cy="55" rx="54" ry="9" fill="#2b2118" fill-opacity=".28"/>'
         f'<path d="{both}" fill="none" stroke="{PAPER}" stroke-width="19" stroke-linejoin="round"/>'
         f'<path d="{both}" fill="{CLAN_COLOURS[clan]}" stroke="#120d08" stroke-width="9" stroke-linejoin="round"/>'
         f'<path d="{_WALLS}" fill="{CLAN_COLOURS[clan]}"/><path d="{_ROOFS[clan]}" fill="{_SHADES[clan]}"/>'
+        f'<path d="{_THATCH[clan]}" stroke="{_STRAW[clan]}" stroke-opacity=".4" stroke-width="3.5" '
+        'stroke-linecap="round"/>'
         f'<path d="M-41-1H41" stroke="#120d08" stroke-opacity=".55" stroke-width="4"/>'
         '<path d="M-36 8V44" stroke="#fff" stroke-opacity=".35" stroke-width="5" stroke-linecap="round"/>'
+    )
+
+
+def tartan(clan: str) -> str:
+    """Return the tartan of a clan as a pattern, for whatever a page shows of the clan besides its huts."""
+    size, bands = _SETTS[clan]
+    woven = "".join(
+        f'<path d="M{start} 0h{width}v{size}h-{width}ZM0 {start}v{width}h{size}v-{width}Z" fill="{colour}" '
+        f'fill-opacity="{opacity}"/>'
+        for start, width, colour, opacity in bands
+    )
+    return (
+        f'<pattern id="{PREFIX}tartan-{clan}" width="{size}" height="{size}" patternUnits="userSpaceOnUse" '
+        f'patternTransform="scale(.5)"><rect width="{size}" height="{size}" fill="{CLAN_COLOURS[clan]}"/>{woven}'
+        "</pattern>"
     )
 
 
@@ -70,27 +106,43 @@ PEAKS = {
     '<path d="M4-31L-1-21.5 2-23 4-19 7-22 9-23Z" fill="#fffdf4"/>'
     '<path d="M-22 2L-9-17-5-14 4-31 12-18 15-20 25 2M4-31L3-14 8-7 5 2M-9-17L-10-8M12-1L11-8M17 0L15-10M21 1L19-5" '
     'fill="none" stroke="#3c332b" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round"/>',
+}
+SCREE = {
     "crag": '<path d="M-14 2L-3-19 3-13 13 2Q0 5-14 2Z" fill="#ddd3c2"/><path d="M-3-19L3-13 13 2Q6 4 1 3L2-6Z" '
     'fill="#8b7f72"/><path d="M-14 2L-3-19 3-13 13 2M-3-19L2-6 1 2M7 0L5-6" fill="none" stroke="#3c332b" '
     'stroke-width="1.4" stroke-linejoin="round" stroke-linecap="round"/>',
+    "stones": '<path d="M-8 1Q-7-4-3-4T2 1ZM3 2Q4-2 7-1.5T9 2Z" fill="#d9cdb6" stroke="#7a6a50"/>',
+    "sheep": '<path d="M-5 4V0M3 4V0" stroke="#2b2118" stroke-width="1.5"/><path d="M-8-1C-11-5-6-9-3-7-1-10 5-9 5-6 '
+    '9-5 8 1 4 1H-5Q-7 1-8-1Z" fill="#fffaf0" stroke="#4b4030" stroke-width="1.2"/>'
+    '<path d="M6-7Q12-8 11-4L8-3Q5-4 6-7Z" fill="#2b2118"/>',
 }
 TUFTS = {
     "tuft": '<path d="M-7-8Q-4-4-3 1M-2-12Q-1-5-1 1M3-11Q1-5 1 1M8-8Q4-4 3 1" fill="none" stroke="#94702f" '
     'stroke-width="1.7" stroke-linecap="round"/>',
     "dune": '<path d="M-15 0Q-8-7 0-2T15-3" fill="none" stroke="#a98443" stroke-width="1.6" stroke-linecap="round"/>'
     '<path d="M-9 4h.1M-3 3h.1M4 2.5h.1M10 2h.1" stroke="#a98443" stroke-width="1.9" stroke-linecap="round"/>',
-    "stones": '<path d="M-8 1Q-7-4-3-4T2 1ZM3 2Q4-2 7-1.5T9 2Z" fill="#d9cdb6" stroke="#7a6a50"/>',
 }
 MEADOW = {
     "grass": '<path d="M-6-6L-4 1M-1-9L0 1M5-6L3 1" fill="none" stroke="#5f8138" stroke-width="1.7" '
     'stroke-linecap="round"/>',
     "flower": '<path d="M-4 1V-5M4 2V-3" stroke="#5f8138" stroke-width="1.5"/><circle cx="-4" cy="-7" r="2.3" '
     'fill="#fff8e2" stroke="#6f6a3a"/><circle cx="4" cy="-5" r="2.3" fill="#e3b0b4" stroke="#7d5a52"/>',
-    "sheep": '<path d="M-5 4V0M3 4V0" stroke="#2b2118" stroke-width="1.5"/><path d="M-8-1C-11-5-6-9-3-7-1-10 5-9 5-6 '
-    '9-5 8 1 4 1H-5Q-7 1-8-1Z" fill="#fffaf0" stroke="#4b4030" stroke-width="1.2"/>'
-    '<path d="M6-7Q12-8 11-4L8-3Q5-4 6-7Z" fill="#2b2118"/>',
+}
+VILLAGE = {
+    # The gate at which a village's board hangs: two posts and a thatched ridge.
+    "gate": '<path d="M-31 0V21M31 0V21" stroke="#2b2118" stroke-width="8.5" stroke-linecap="round"/>'
+    '<path d="M-31 0V20M31 0V20" stroke="#9a6f3c" stroke-width="4.5" stroke-linecap="round"/>'
+    '<path d="M-42-7Q-20-20 0-21 20-20 42-7L37-2H-37Z" fill="#c99a4e" stroke="#2b2118" stroke-width="2.5" '
+    'stroke-linejoin="round"/><path d="M-33-9-36-4M-22-13-24-7M22-13 24-7M33-9 36-4M-9-19-10-13M9-19 10-13" '
+    'stroke="#7a5423" stroke-width="1.8" stroke-linecap="round"/>',
 }
 WATER = {
+    "reeds": '<path d="M-7 3Q-7-5-9-12M-2 4Q-2-7-1-16M3 4Q4-5 7-11" fill="none" stroke="#4f6a37" stroke-width="1.6" '
+    'stroke-linecap="round"/><path d="M-9-12v-4M-1-16v-5M7-11v-4" stroke="#6b4a22" stroke-width="3" '
+    'stroke-linecap="round"/>',
+    "boat": '<path d="M-11-2H11Q8 5 0 5T-11-2Z" fill="#8a5f38" stroke="#2b2118" stroke-width="1.5" '
+    'stroke-linejoin="round"/><path d="M0-2V-19" stroke="#2b2118" stroke-width="1.5"/><path d="M1-19Q11-11 9-5H1Z" '
+    'fill="#fbf4e0" stroke="#2b2118" stroke-width="1.3" stroke-linejoin="round"/>',
     "ripple": '<path d="M-9 0q3-3 6 0t6 0 6 0" fill="none" stroke="#eaf4f2" stroke-width="1.6" '
     'stroke-linecap="round"/>',
     "wave": '<path d="M-16 0Q-10-7-5-1-1-7 5-2 9-7 16-1" fill="none" stroke="#4b7f8c" stroke-width="1.6" '
@@ -127,13 +179,23 @@ ORNAMENTS = {
 }
 
 
+def scenery() -> str:
+    """Return the drawings that stand on the land and the water alone."""
+    return _defined({**SCREE, **WATER, **ORNAMENTS})
+
+
 def symbols() -> str:
-    """Return every drawing as a definition whose id begins with `PREFIX`."""
-    drawings = {**TREES, **PEAKS, **TUFTS, **MEADOW, **WATER, **ORNAMENTS}
+    """Return all other drawings: huts, emblems, marks, what villages are built of, and what stands for a terrain."""
+    drawings = {**TREES, **PEAKS, **TUFTS, **MEADOW, **VILLAGE}
     drawings |= {f"hut-{clan}": hut(clan) for clan in CLAN_COLOURS}
     drawings["question"] = (
         f'<circle r="23" fill="{INK}" stroke="{PAPER}" stroke-width="4"/>'
         f'<text y="13" font-size="38" text-anchor="middle" fill="{PAPER}">?</text>'
     )
     drawings |= {f"emblem-{clan}": emblem(clan) for clan in CLAN_COLOURS}
+    return _defined(drawings) + "".join(map(tartan, CLAN_COLOURS))
+
+
+def _defined(drawings: dict[str, str]) -> str:
+    """Return drawings as definitions whose ids begin with `PREFIX`."""
     return "".join(f'<g id="{PREFIX}{name}">{drawing}</g>' for name, drawing in drawings.items())

@@ -10,27 +10,21 @@ from engine.games.clans import geometry
 from engine.games.clans.board import LAKES, TERRAIN, TERRITORIES
 from engine.games.clans.curves import chance
 from engine.games.clans.geometry import SIZE, number
-from engine.games.clans.glyphs import INK, PAPER, PREFIX, symbols
+from engine.games.clans.glyphs import INK, PAPER, PREFIX, scenery, symbols
 from engine.games.clans.room import GRID, NAME_BOX, Ground
+from engine.games.clans.textures import SEA, WATER, WATER_INK, patterns
 
-# The wash of each terrain, in its middle and at its rim, and what grows there.
-_WASHES = {
-    "forest": ("#c3d0a0", "#93ab74"),
-    "mountain": ("#d9cfc0", "#b1a496"),
-    "steppe": ("#f2e2b4", "#dec282"),
-    "grassland": ("#dfe8ae", "#bdd080"),
-}
 _GROWTH: dict[str, tuple[tuple[str, int, int, int], ...]] = {  # name, width, height, how many at most
     "forest": (("pine", 15, 25, 9), ("oak", 18, 22, 5), ("pine", 15, 25, 9)),
     "mountain": (("peak", 44, 33, 4), ("crag", 26, 20, 5), ("stones", 16, 6, 3)),
     "steppe": (("dune", 30, 7, 3), ("tuft", 17, 11, 6), ("stones", 18, 6, 2), ("tuft", 17, 11, 4)),
     "grassland": (("sheep", 22, 12, 1), ("flower", 12, 11, 4), ("grass", 12, 9, 9), ("flower", 12, 11, 2)),
 }
+_COMPASS = (60, 62)
 _SKERRIES = (
     *((944, 70, 15), (914, 44, 8), (970, 108, 7), (368, 44, 8), (388, 30, 4), (652, 62, 7), (966, 372, 8)),
     *((392, 1014, 9), (372, 1030, 5), (36, 386, 7)),
 )
-_SEA, _WATER, _DEEP, _WATER_INK = "#98c1c9", "#b9dde0", "#8fc0cc", "#33606d"
 
 
 @cache
@@ -39,13 +33,15 @@ def land() -> str:
     width, height = SIZE
     return "".join(
         (
-            '<g class="land" pointer-events="none">',
-            f'<rect width="{width}" height="{height}" fill="{_SEA}"/>',
+            '<g class="land" pointer-events="none" aria-hidden="true">',
+            f'<rect width="{width}" height="{height}" fill="{SEA}"/>',
             f'<rect width="{width}" height="{height}" fill="url(#{PREFIX}waves)"/>',
+            _rhumbs(),
             _shallows(),
             *(_skerry(*place) for place in _SKERRIES),
             *(_wash(n) for n in range(len(TERRITORIES))),
             f'<use href="#{PREFIX}coast" fill="url(#{PREFIX}grain)"/>',
+            _beach(),
             _borders(),
             _regions(),
             _waters(),
@@ -68,53 +64,34 @@ def _use(name: str, x: float, y: float, scale: float = 1.0) -> str:
 
 @cache
 def definitions() -> str:
-    """Return what the layers refer to: washes, shapes, drawings."""
-    washes = "".join(
-        f'<radialGradient id="{PREFIX}{terrain}" r=".62"><stop offset=".35" stop-color="{middle}"/>'
-        f'<stop offset="1" stop-color="{rim}"/></radialGradient>'
-        for terrain, (middle, rim) in _WASHES.items()
+    """Return what all layers refer to."""
+    return f'<defs aria-hidden="true">{ground_definitions()}{shapes()}{symbols()}</defs>'
+
+
+@cache
+def ground_definitions() -> str:
+    """Return what the land alone refers to: washes, coast, water, and the drawings that nothing else uses."""
+    water = "".join(map(geometry.banks, geometry.RIVERS)) + "".join(geometry.LAKE_PATHS)
+    return (
+        f'{patterns()}<path id="{PREFIX}coast" d="{geometry.COAST_PATH}"/>'
+        f'<clipPath id="{PREFIX}ashore"><use href="#{PREFIX}coast"/></clipPath>'
+        f'<path id="{PREFIX}water" d="{water}"/>{scenery()}'
     )
-    shapes = "".join(
+
+
+@cache
+def shapes() -> str:
+    """Return the outline of each territory as a definition."""
+    return "".join(
         f'<path id="{PREFIX}shape-{name}" d="{shape.path}"/>'
         for name, shape in zip(TERRITORIES, geometry.SHAPES, strict=True)
-    )
-    water = "".join(map(geometry.banks, geometry.RIVERS)) + "".join(geometry.LAKE_PATHS)
-    deep = (
-        f'<radialGradient id="{PREFIX}deep" r=".55"><stop offset=".45" stop-color="{_DEEP}"/>'
-        f'<stop offset="1" stop-color="{_WATER}"/></radialGradient>'
-    )
-    return (
-        f"<defs>{washes}{deep}{_waves()}{_grain()}{shapes}"
-        f'<path id="{PREFIX}coast" d="{geometry.COAST_PATH}"/><path id="{PREFIX}water" d="{water}"/>{symbols()}</defs>'
-    )
-
-
-def _waves() -> str:
-    return (
-        f'<pattern id="{PREFIX}waves" width="120" height="60" patternUnits="userSpaceOnUse">'
-        '<path d="M8 14q6-6 12 0t12 0 12 0M70 44q6-6 12 0t12 0 12 0" fill="none" stroke="#79a6b0" stroke-width="1.5" '
-        'stroke-linecap="round"/></pattern>'
-    )
-
-
-def _grain() -> str:
-    """Return a pattern of faint flecks, as of hand-made paper."""
-    flecks = "".join(
-        f"M{number(80 + 80 * chance(n, 31))} {number(80 + 80 * chance(n, 32))}l{number(3 * chance(n, 33))} "
-        f"{number(2 * chance(n, 34))}"
-        for n in range(60)
-    )
-    return (
-        f'<pattern id="{PREFIX}grain" width="160" height="160" patternUnits="userSpaceOnUse">'
-        f'<path d="{flecks}" stroke="#6b5430" stroke-opacity=".22" stroke-width="1.3" stroke-linecap="round"/>'
-        "</pattern>"
     )
 
 
 def _shallows() -> str:
     """Return lines that follow the coast out to sea, fainter and fainter, and the shadow of the land."""
     coast = f'<use href="#{PREFIX}coast" fill="none" stroke-linejoin="round"'
-    rings = ((76, "#9ec7ce", 1.2), (52, "#a6ced4", 1.5), (31, "#afd5da", 1.8), (14, _WATER, 2.0))
+    rings = ((76, "#9ec7ce", 1.2), (52, "#a6ced4", 1.5), (31, "#afd5da", 1.8), (14, WATER, 2.0))
     return (
         "".join(
             f'{coast} stroke="#5d8f9b" stroke-opacity=".75" stroke-width="{wide}"/>{coast} stroke="{tint}" '
@@ -135,13 +112,32 @@ def _skerry(x: float, y: float, size: float) -> str:
     data = geometry.path(points, closed=True)
     return (
         f'<path d="{data}" fill="none" stroke="#5d8f9b" stroke-width="14" stroke-linejoin="round"/><path d="{data}" '
-        f'fill="#cdbfae" stroke="{_WATER}" stroke-width="11" stroke-linejoin="round"/><path d="{data}" fill="#c9c6a0" '
+        f'fill="#cdbfae" stroke="{WATER}" stroke-width="11" stroke-linejoin="round"/><path d="{data}" fill="#c9c6a0" '
         f'stroke="{INK}" stroke-width="2.2" stroke-linejoin="round"/>'
     )
 
 
 def _wash(territory: int) -> str:
-    return f'<use href="#{PREFIX}shape-{TERRITORIES[territory]}" fill="url(#{PREFIX}{TERRAIN[territory]})"/>'
+    shape, terrain = f'<use href="#{PREFIX}shape-{TERRITORIES[territory]}"', TERRAIN[territory]
+    return f'{shape} fill="url(#{PREFIX}{terrain})"/>{shape} fill="url(#{PREFIX}on-{terrain})"/>'
+
+
+def _beach() -> str:
+    """Return a strip of sand along the coast, on its landward side."""
+    coast = f'<use href="#{PREFIX}coast" fill="none" stroke-linejoin="round"'
+    return (
+        f'<g clip-path="url(#{PREFIX}ashore)">{coast} stroke="#a98d55" stroke-opacity=".45" stroke-width="21"/>'
+        f'{coast} stroke="#f5e6bd" stroke-width="16"/></g>'
+    )
+
+
+def _rhumbs() -> str:
+    """Return the lines that run out from the compass over the sea, as on old charts."""
+    width, height = SIZE
+    x, y = _COMPASS
+    ends = ((width, 0.2), (width, 0.55), (width, 1), (0.75 * width, 1), (0.4 * width, 1), (0.15 * width, 1))
+    data = "".join(f"M{x} {y}L{number(a)} {number(b * height)}" for a, b in ends)
+    return f'<path d="{data}M{x} {y}H{width}M{x} {y}V{height}" stroke="#4b7f8c" stroke-opacity=".3"/>'
 
 
 def _borders() -> str:
@@ -167,13 +163,30 @@ def _regions() -> str:
 
 
 def _waters() -> str:
-    """Return rivers and lakes: their shores in ink, their water, and the deeper water amid the lakes."""
+    """Return rivers and lakes: their shores in ink, their water with its current, the deep amid the lakes."""
     water = f'<use href="#{PREFIX}water"'
-    lakes = "".join(f'<path d="{lake}" fill="url(#{PREFIX}deep)"/>' for lake in geometry.LAKE_PATHS)
+    current = "".join(geometry.path(river.course) for river in geometry.RIVERS)
     return (
-        f'{water} fill="{_WATER_INK}" stroke="{_WATER_INK}" stroke-width="4.4" stroke-linejoin="round"/>'
-        f'{water} fill="{_WATER}" stroke="{_WATER}" stroke-width="1" stroke-linejoin="round"/>{lakes}'
+        f'{water} fill="{WATER_INK}" stroke="{WATER_INK}" stroke-width="4.4" stroke-linejoin="round"/>'
+        f'{water} fill="{WATER}" stroke="{WATER}" stroke-width="1" stroke-linejoin="round"/>'
+        f'<path d="{current}" fill="none" stroke="#f0faf8" stroke-width="1.4" stroke-opacity=".85" '
+        f'stroke-dasharray="9 15 4 19" stroke-linecap="round"/>{"".join(map(_lake, range(len(LAKES))))}'
     )
+
+
+def _lake(lake: int) -> str:
+    """Return the water of a lake: the deep, and a line of light that follows the shore."""
+    (x, y), inner = _middle_of(lake), 0.8
+    return (
+        f'<path d="{geometry.LAKE_PATHS[lake]}" fill="url(#{PREFIX}deep)"/><path d="{geometry.LAKE_PATHS[lake]}" '
+        f'transform="translate({number(x * (1 - inner))} {number(y * (1 - inner))}) scale({inner})" fill="none" '
+        'stroke="#e2f3f2" stroke-width="1.6" stroke-opacity=".7" stroke-dasharray="26 9 12 14"/>'
+    )
+
+
+def _middle_of(lake: int) -> tuple[float, float]:
+    points = geometry.LAKE_SHAPES[lake].points
+    return sum(p[0] for p in points) / len(points), sum(p[1] for p in points) / len(points)
 
 
 def _mouths() -> str:
@@ -187,7 +200,7 @@ def _mouths() -> str:
                 across, down = (x - a) / length, (y - b) / length
                 start, end = (x - 5 * across, y - 5 * down), (x + 3.5 * across, y + 3.5 * down)
                 mouths.append(geometry.path((start, end)))
-    return f'<path d="{"".join(mouths)}" stroke="{_WATER}" stroke-width="13.5"/>'
+    return f'<path d="{"".join(mouths)}" stroke="{WATER}" stroke-width="13.5"/>'
 
 
 def _growth() -> Iterator[tuple[float, str]]:
@@ -213,14 +226,17 @@ def _growth() -> Iterator[tuple[float, str]]:
 
 
 def _ripples() -> str:
-    """Return a few ripples on each lake."""
-    ripples = []
+    """Return what is seen on each lake: ripples, reeds at the shore, on some a boat or a heron's rock."""
+    drawn = []
     for lake in range(len(LAKES)):
-        points = geometry.LAKE_SHAPES[lake].points
-        x, y = sum(p[0] for p in points) / len(points), sum(p[1] for p in points) / len(points)
-        for n, (dx, dy) in enumerate(((-8, -9), (7, 2), (-6, 13))):
-            ripples.append(_use("ripple", x + dx + 3 * chance(lake, n), y + dy))
-    return "".join(ripples)
+        x, y = _middle_of(lake)
+        spots = ((-9, -9), (8, 3), (-5, 13))
+        drawn += [_use("ripple", x + dx + 3 * chance(lake, n), y + dy) for n, (dx, dy) in enumerate(spots)]
+        lowest = max(geometry.LAKE_SHAPES[lake].points, key=lambda point: point[1] + 0.3 * chance(lake, 5) * point[0])
+        drawn.append(_use("reeds", lowest[0] + 0.2 * (x - lowest[0]), lowest[1] - 3))
+        if lake % 3 == 1:
+            drawn.append(_use("boat", x + 4, y - 1))
+    return "".join(drawn)
 
 
 def _names() -> str:
@@ -242,9 +258,14 @@ def _ornaments() -> str:
         f'stroke="{colour}" stroke-width="{stroke}"/>'
         for inset, colour, stroke in ((4.5, "#e9d6a6", 9), (9, INK, 1.5), (1, INK, 2))
     )
+    scale = (
+        f'<rect x="5" y="5" width="{width - 10}" height="{height - 10}" fill="none" stroke="#6b4a22" '
+        'stroke-width="3.4" stroke-dasharray="33 33"/>'
+    )
     return (
         frame
-        + _use("compass", 60, 62)
+        + scale
+        + _use("compass", *_COMPASS)
         + _use("ship", 58, height - 40, 0.9)
         + _use("serpent", width - 76, height - 32, 0.85)
     )

@@ -192,7 +192,7 @@ _TOOLING = (
 )
 
 
-def _shield(seat: int) -> str:
+def shield(seat: int) -> str:
     """Return the round shield of a seat: rim, studs, tooling of its own, and the number of the player on the boss."""
     rim, field, ink = SEATS[seat]
     studs = "".join(
@@ -287,7 +287,7 @@ def card_symbols(cards: Iterable[int]) -> str:
 
 def table_symbols(seats: int, places: int) -> str:
     """Return shields, stones and what grows around them as definitions."""
-    drawings = {f"shield-{seat + 1}": _shield(seat) for seat in range(seats)}
+    drawings = {f"shield-{seat + 1}": shield(seat) for seat in range(seats)}
     drawings |= {f"stone-{place + 1}": STONES[place] for place in range(places)}
     return _defined(drawings | GROWTH)
 

@@ -29,7 +29,7 @@ def moor(places: int, walls: bool) -> str:
     wide = width(places)
     return "".join(
         (
-            '<g class="land" pointer-events="none">',
+            '<g class="land" pointer-events="none" aria-hidden="true">',
             f'<rect width="{number(wide)}" height="{number(HEIGHT)}" fill="#f4ecd2"/>',
             _hills(wide),
             f'<path d="{_ridge(wide, SKY, 7, 90, 5)}V{number(HEIGHT)}H0Z" fill="url(#{PREFIX}moor)"/>',

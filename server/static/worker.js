@@ -1,0 +1,69 @@
+// Shows a page that says so when a page cannot be loaded, and does nothing else. It keeps that page and its sheet; no
+// other answer of the site is ever stored.
+"use strict";
+
+const given = new URL(location.href).searchParams;
+const PAGE = `/offline/${given.get("language")}`;
+const KEPT = `offline ${given.get("language")} ${given.get("v")}`;
+
+/** Fetch what is kept, as a stranger would and past the browser's own store; a page of an error is not kept. */
+async function fresh(address) {
+  const answer = await fetch(address, { cache: "reload", credentials: "omit" });
+  if (!answer.ok) {
+    throw new Error(answer.statusText);
+  }
+  return answer;
+}
+
+async function keep() {
+  const page = await fresh(PAGE);
+  const [, sheet] = /href="([^"]+\.css)"/.exec(await page.clone().text());
+  const kept = await caches.open(KEPT);
+  await Promise.all([kept.put(PAGE, page), kept.put(sheet, await fresh(sheet))]);
+  await skipWaiting();
+}
+
+async function forget(all) {
+  const names = await caches.keys();
+  await Promise.all(names.filter((name) => all || name !== KEPT).map((name) => caches.delete(name)));
+}
+
+/** Return what is kept of an address, or undefined. */
+async function kept(address) {
+  return (await caches.open(KEPT)).match(address, { ignoreVary: true });
+}
+
+let asked = false;
+
+/** Go, with all that was kept, if the server no longer has this worker; asked once each time it wakes. */
+async function leave() {
+  if (!asked) {
+    asked = true;
+    const answer = await fetch(location.href, { method: "HEAD", cache: "no-store" });
+    if (answer.status === 404) {
+      await forget(true);
+      await registration.unregister();
+    }
+  }
+}
+
+async function load(event) {
+  try {
+    const answer = await fetch(event.request);
+    event.waitUntil(leave().catch(() => {}));
+    return answer;
+  } catch {
+    return (await kept(PAGE)) ?? Response.error();
+  }
+}
+
+addEventListener("install", (event) => event.waitUntil(keep()));
+addEventListener("activate", (event) => event.waitUntil(forget(false).then(() => clients.claim())));
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method === "GET" && request.mode === "navigate") {
+    event.respondWith(load(event));
+  } else if (request.destination === "style" && request.url.endsWith("/offline.css")) {
+    event.respondWith(kept(request.url).then((found) => found ?? fetch(request)));
+  }
+});

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test coverage setup check bench hardship lock messages screenshots
+.PHONY: run test coverage setup check audit bench hardship lock messages gallery screenshots
 
 run: $(VENV)/run.done
 	@CLACHAN_DEVELOPMENT=1 $(BIN)/clachan db migrate
@@ -37,9 +37,13 @@ check: $(VENV)/dev.done
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/pytest -q tests/test_architecture.py
 
+audit: $(VENV)/dev.done
+	@$(BIN)/python -m tools.audit
+
 bench: $(VENV)/dev.done
 	@$(BIN)/python -m bench.replay
 	@$(BIN)/python -m bench.playouts
+	@$(BIN)/python -m bench.pages
 
 hardship: $(VENV)/dev.done
 	@$(BIN)/pytest -q -m hardship tests
@@ -52,6 +56,9 @@ lock: $(VENV)/dev.done
 		pyproject.toml --output-file requirements/run.txt
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--extra dev --constraint requirements/run.txt pyproject.toml --output-file requirements/dev.txt
+
+gallery: $(VENV)/dev.done
+	@$(BIN)/python -m tools.gallery
 
 screenshots: $(VENV)/dev.done
 	@$(BIN)/python -m tools.covers

@@ -9,9 +9,9 @@ made of dict, list, str, int, bool and None only, so that it survives JSON uncha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from engine.language import gettext, ngettext
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Plain = Any  # dict, list, str, int, bool or None, all the way down
 Names = Sequence[str]  # display names in seat order
-Layer = Literal["whole", "ground", "pieces"]  # of a picture
+Layer = Literal["whole", "ground", "pieces", "above"]  # of a picture
 
 
 class MoveError(Exception):
@@ -54,6 +54,13 @@ def listed(names: Sequence[str]) -> str:
     return gettext("{some} and {last}").format(some=", ".join(names[:-1]), last=names[-1])
 
 
+def either(names: Sequence[str]) -> str:
+    """Return names as a choice in a sentence: Ailsa, Bran or Catrin."""
+    if len(names) < 2:
+        return "".join(names)
+    return gettext("{some} or {last}").format(some=", ".join(names[:-1]), last=names[-1])
+
+
 class Who(int):
     """A seat inside a phrase: replaced by that seat's display name when the phrase is read."""
 
@@ -62,29 +69,45 @@ class Who(int):
 class Phrase:
     """A sentence whose wording and facts are apart, so that names and languages can be filled in at the edge.
 
-    `template` is English with `{name}` fields; `args` holds their values: `Who`, int, or what is said as it is.
-    `many` and `number` are for a wording that goes with a number.
+    `template` is English with `{name}` fields; `args` holds their values: `Who`, int, another phrase, or what is said
+    as it is, words among them in the language spoken already. `many` and `number` are for a wording that goes with a
+    number; `rest` are the sentences that follow.
     """
 
     template: str
-    args: Mapping[str, int | str] = field(default_factory=dict)
+    args: Mapping[str, int | str | Phrase] = field(default_factory=dict)
     many: str = ""
     number: int = 1
+    rest: tuple[Phrase, ...] = ()
 
     @classmethod
-    def plural(cls, one: str, many: str, number: int, args: Mapping[str, int | str] | None = None) -> Phrase:
+    def plural(cls, one: str, many: str, number: int, args: Mapping[str, int | str | Phrase] | None = None) -> Phrase:
         """Return a phrase whose wording goes with a number, which fills the field `{n}` of both templates."""
         return cls(one, {"n": number, **(args or {})}, many, number)
 
     def read(self, names: Names) -> str:
         """Return the sentence in the language spoken just now, seats replaced by `names`."""
-        filled = {key: names[value] if isinstance(value, Who) else value for key, value in self.args.items()}
+        filled = {key: _filled(value, names) for key, value in self.args.items()}
         template = ngettext(self.template, self.many, self.number) if self.many else gettext(self.template)
-        return template.format(**filled)
+        return " ".join((template.format(**filled), *(phrase.read(names) for phrase in self.rest)))
+
+    def then(self, *phrases: Phrase) -> Phrase:
+        """Return the phrase with other sentences behind it."""
+        return replace(self, rest=(*self.rest, *phrases))
+
+
+def _filled(value: int | str | Phrase, names: Names) -> int | str:
+    """Return what stands in a field of a sentence."""
+    if isinstance(value, Who):
+        return names[value]
+    return value.read(names) if isinstance(value, Phrase) else value
 
 
 class Option(NamedTuple):
-    """A rule that a table may choose. `choices` pairs each stored value with its label; the first is the default."""
+    """A rule that a table may choose. `choices` pairs each stored value with its label; the first is the default.
+
+    Labels are in the language spoken when the option was asked for.
+    """
 
     name: str
     label: str
@@ -113,7 +136,10 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a match ended: why, the score of each seat, the seats that won (ties share), the game's own account."""
+    """How a match ended: why, the score of each seat, the seats that won (ties share), the game's own account.
+
+    `reason` is English, as records hold it: `gettext(reason)` says it to people.
+    """
 
     reason: str
     scores: tuple[int, ...]
@@ -240,7 +266,7 @@ class Game(Protocol):
 
     @property
     def title(self) -> str:
-        """The name players read."""
+        """The name players read, in the language spoken just now."""
         ...
 
     @property
@@ -255,7 +281,7 @@ class Game(Protocol):
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """The rules a table may choose."""
+        """The rules a table may choose, in the language spoken just now."""
         ...
 
     @property
@@ -291,12 +317,23 @@ class Game(Protocol):
         """
         ...
 
+    def head(self, text: str) -> str:
+        """Return what the notation of a move begins with, which players choose first from a list: a card, say.
+
+        The whole notation if there is nothing to choose first.
+        """
+        ...
+
     def words(self, state: State, seat: int, move: Any, viewer: int | None) -> tuple[Phrase, ...]:
         """Tell what a legal move does from `state`, every point with its reason, as far as the viewer may know."""
         ...
 
     def touched(self, state: State, seat: int, move: Any) -> tuple[str, ...]:
         """Return the public places of the board that the move touches, for marking it on the picture."""
+        ...
+
+    def place_name(self, place: str) -> str:
+        """Return what players call a touched place, in the language spoken just now."""
         ...
 
     def timeout_move(self, state: State, seat: int) -> Any:
@@ -310,7 +347,8 @@ class Game(Protocol):
     def reshuffled(self, state: State, viewer: int | None, stream: Stream) -> State:
         """Return a position that differs from this one in nothing but what the viewer must not know, drawn at random.
 
-        It is how `engine.check` and the tests look for leaks. A game without secrets returns the position itself.
+        Which one depends on the stream and on what the viewer may know alone. It is how `engine.check` and the tests
+        look for leaks, and where a viewer tries moves out. A game without secrets returns the position itself.
         """
         ...
 
@@ -330,7 +368,8 @@ class Game(Protocol):
         """Draw the view as one SVG document without outside references; `marks` are touched places, in order.
 
         A `layer` is a document of the same size: the ground is the same for every view of a match, and with the
-        pieces laid over it gives the whole.
+        pieces laid over it gives the whole. "above" is asked of games alone that have their ground as a file: the
+        whole without the ground.
         """
         ...
 
@@ -344,4 +383,17 @@ class Game(Protocol):
 
     def examples(self) -> tuple[Example, ...]:
         """Return the pictures that the rules of the game are explained by; () if there are none."""
+        ...
+
+
+@runtime_checkable
+class Veiled(Protocol):
+    """What a game has besides, in which it is hidden from others what a seat may do, as with cards in a hand."""
+
+    def conceivable(self, state: State, viewer: int | None, seat: int) -> Iterator[tuple[State, Any]]:
+        """Yield each move that the seat may make for all the viewer knows, with a position in which it may.
+
+        The positions differ from this one in nothing but what the viewer must not know, and which moves there are
+        depends on nothing of that. Of moves that look the same to the viewer one is enough.
+        """
         ...

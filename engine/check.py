@@ -19,7 +19,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from engine import games, record, replay
-from engine.base import Game, InvalidSetup, MoveError, State, View
+from engine.base import Game, InvalidSetup, MoveError, State, Veiled, View
 from engine.deal import Stream, stream_for
 from engine.lessons import LONGEST as LONGEST_LESSON
 from engine.replay import Position, Row
@@ -166,6 +166,13 @@ def _sound(drawing: str) -> None:
 def _hide(game: Game, state: State, viewer: int | None, move: Any, seat: int, chance: Stream) -> None:
     """Check that what a viewer is given is the same in another world that differs only in what he must not know."""
     other = game.reshuffled(state, viewer, chance)
+    drawn = [game.reshuffled(world, viewer, Stream(sha256(b"drawn").digest())) for world in (state, other)]
+    _hold(drawn[0] == drawn[1], f"what is drawn at random for {viewer} depends on a secret")
+    if viewer != seat:
+        looks = [_conceivable(game, world, viewer, seat) for world in (state, other)]
+        _hold(looks[0] == looks[1], f"which moves {viewer} may suppose of others tells a secret")
+        shown = game.public_text(state, seat, move, viewer)
+        _hold(not looks[0] or shown in looks[0], f"{viewer} may not suppose the move that is made")
     names = NAMES[: state.seats]
     here, there = game.view(state, viewer, None), game.view(other, viewer, None)
     _hold(here == there, f"the view of {viewer} tells a secret")
@@ -185,6 +192,18 @@ def _hide(game: Game, state: State, viewer: int | None, move: Any, seat: int, ch
             _hold(marks[0] == marks[1], f"the touched places of {said!r} tell a secret")
             after = [game.view(world.apply(seat, made), viewer, None) for world, made in ((state, move), (other, twin))]
             _hold(after[0] == after[1], f"the view of {viewer} after {said!r} tells a secret")
+
+
+def _conceivable(game: Game, state: State, viewer: int | None, seat: int) -> dict[str, str]:
+    """Return the moves that a viewer may suppose of another seat of a veiled game, each with what he would see then."""
+    found: dict[str, str] = {}
+    for world, move in game.conceivable(state, viewer, seat) if isinstance(game, Veiled) else ():
+        _hold(
+            game.view(world, viewer, None) == game.view(state, viewer, None), "a supposed position shows something else"
+        )
+        after = game.view(world.apply(seat, move), viewer, None)
+        found[game.public_text(world, seat, move, viewer)] = json.dumps(after.as_plain(), sort_keys=True)
+    return found
 
 
 def _teach(game: Game, views: Sequence[View]) -> None:

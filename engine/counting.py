@@ -9,6 +9,8 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from engine.language import gettext as _
+
 NEVER = datetime.max.replace(tzinfo=UTC)
 TICK = timedelta.resolution
 SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
@@ -171,16 +173,18 @@ def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name if known else "")
     except (ValueError, OSError, ZoneInfoNotFoundError):
-        raise ValueError(f"There is no time zone {name[:40]!r}.") from None
+        raise ValueError(_("There is no time zone {name}.").format(name=repr(name[:40]))) from None
 
 
 def instant(text: str) -> datetime:
     """Return the instant written as 2026-12-01T00:00:00Z, with or without a fraction. Raises `ValueError`."""
     if not _INSTANT.fullmatch(text):
-        raise ValueError(f"{text[:40]!r} is no instant like 2026-12-01T00:00:00Z.")
+        raise ValueError(
+            _("{text} is no instant like {example}.").format(text=repr(text[:40]), example="2026-12-01T00:00:00Z")
+        )
     found = datetime.fromisoformat(text)
     if found.year not in YEARS:
-        raise ValueError(f"The year {found.year} is too far away.")
+        raise ValueError(_("The year {year} is too far away.").format(year=found.year))
     return found
 
 
@@ -191,10 +195,10 @@ def instant_text(at: datetime) -> str:
 
 def span(text: str) -> Span:
     """Return the two instants of FROM/TO, not in the wrong order. Raises `ValueError`."""
-    start, _, end = text.partition("/")
+    start, _slash, end = text.partition("/")
     found = Span(instant(start), instant(end))
     if found.end < found.start:
-        raise ValueError("It ends before it begins.")
+        raise ValueError(_("It ends before it begins."))
     return found
 
 
@@ -207,17 +211,19 @@ def span_text(start: datetime, end: datetime) -> str:
 
 def hours(text: str) -> Hours:
     """Return the zone and nightly hours of "Europe/Prague" or "Europe/Prague 22:00-07:00". Raises `ValueError`."""
-    name, _, night = text.partition(" ")
+    name, _space, night = text.partition(" ")
     zone(name)
     if name == text:
         return Hours(name)
     found = _NIGHT.fullmatch(night)
     if not found:
-        raise ValueError(f"{night[:40]!r} are no nightly hours like 22:00-07:00.")
+        raise ValueError(
+            _("{text} are no nightly hours like {example}.").format(text=repr(night[:40]), example="22:00-07:00")
+        )
     hour, minute, hour_after, minute_after = map(int, found.groups())
     start, end = 60 * hour + minute, 60 * hour_after + minute_after
     if not 0 < (end - start) % (24 * 60) <= LONGEST_NIGHT:
-        raise ValueError(f"Nightly hours are at most {LONGEST_NIGHT // 60} hours long.")
+        raise ValueError(_("Nightly hours are at most {n} hours long.").format(n=LONGEST_NIGHT // 60))
     return Hours(name, start, end)
 
 
@@ -232,7 +238,11 @@ def daily(text: str) -> Daily:
     """Return the time and zone of "18:00 Europe/Prague". Raises `ValueError`."""
     found = _DAILY.fullmatch(text)
     if not found:
-        raise ValueError(f"{text[:40]!r} is no time of the day like 18:00 Europe/Prague.")
+        raise ValueError(
+            _("{text} is no time of the day like {example}.").format(
+                text=repr(text[:40]), example="18:00 Europe/Prague"
+            )
+        )
     hour, minute, name = found.groups()
     zone(name)
     return Daily(60 * int(hour) + int(minute), name)

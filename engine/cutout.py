@@ -7,7 +7,8 @@ outlines are lines of steps, `M... l...`. Whatever it cannot place is kept.
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Final
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -49,10 +50,14 @@ def _thin(parent: Element, seen: Bounds, known: dict[str, Element]) -> None:
         if child.tag == "defs":
             for drawing in child:
                 _shorten(drawing, seen)
+                _straighten(drawing, seen)
             continue
         bounds = _bounds(child, known)
         if child.tag in _UNSEEN or child.get("fill-opacity") == "0" or (bounds and not _meet(bounds, seen)):
             parent.remove(child)
+        elif child.tag == "use" and child.get("x") and child.get("y"):
+            child.set("x", f"{float(child.get('x', '')):.0f}")
+            child.set("y", f"{float(child.get('y', '')):.0f}")
         elif child.tag == "g":
             # Inside a group that is moved things have places of their own.
             _thin(child, EVERYWHERE if child.get("transform") else seen, known)
@@ -65,7 +70,36 @@ def _shorten(path: Element, seen: Bounds) -> None:
     data = path.get("d", "")
     lines = _LINE.findall(data)
     if len(lines) > 1 and "".join(lines) == data:
-        path.set("d", "".join(line for line in lines if _meet(_extent(line), seen)))
+        kept = [line for line in lines if _meet(_extent(line), seen)]
+        path.set("d", "".join(_line([(round(x), round(y)) for x, y in _points(line)], line[-1:]) for line in kept))
+
+
+def _straighten(outline: Element, seen: Bounds) -> None:
+    """Take the windings out of a closed outline where it is not seen: its far points are moved onto a frame around.
+
+    The others are moved to whole numbers, which is no more than half a pixel of a picture on a page.
+    """
+    data = outline.get("d", "")
+    if not _LINE.fullmatch(data) or not data.endswith("z"):
+        return
+    left, top = round(seen[0] - REACH), round(seen[1] - REACH)
+    right, bottom = round(seen[2] + REACH), round(seen[3] + REACH)
+    sides = {left, right}, {top, bottom}
+    points: list[tuple[int, int]] = []
+    for x, y in _points(data):
+        point = round(min(max(x, left), right)), round(min(max(y, top), bottom))
+        # Of several on the same side of the frame the first and the last are enough.
+        last = points[-2:] if len(points) > 1 else ()
+        if last and any({one[n] for one in last} == {point[n]} <= sides[n] for n in (0, 1)):
+            points.pop()
+        points.append(point)
+    outline.set("d", _line(points, "z"))
+
+
+def _line(points: Sequence[tuple[int, int]], end: str) -> str:
+    """Return a line of steps through the points, closed if its end is a z."""
+    steps = " ".join(f"{b[0] - a[0]} {b[1] - a[1]}" for a, b in pairwise(points)).replace(" -", "-")
+    return f"M{points[0][0]} {points[0][1]}l{steps}{'z' if end == 'z' else ''}"
 
 
 def _bounds(thing: Element, known: dict[str, Element]) -> Bounds | None:
@@ -85,9 +119,14 @@ def _bounds(thing: Element, known: dict[str, Element]) -> Bounds | None:
 
 def _extent(line: str) -> Bounds:
     """Return what a line of steps covers."""
-    numbers = [float(found) for found in _NUMBER.findall(line)]
-    across, down = list(accumulate(numbers[::2])), list(accumulate(numbers[1::2]))
+    across, down = zip(*_points(line), strict=True)
     return min(across), min(down), max(across), max(down)
+
+
+def _points(line: str) -> list[tuple[float, float]]:
+    """Return where a line of steps leads."""
+    numbers = [float(found) for found in _NUMBER.findall(line)]
+    return list(zip(accumulate(numbers[::2]), accumulate(numbers[1::2]), strict=True))
 
 
 def _around(x: float, y: float) -> Bounds:

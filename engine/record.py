@@ -14,6 +14,7 @@ from typing import Any
 
 from engine import deal, games, replay
 from engine.base import Game, Outcome, Plain
+from engine.language import gettext as _
 from engine.replay import Position, ReplayError, Row
 from engine.shape import FORMAT, VERSION, RecordError, check_shape, read
 
@@ -209,7 +210,7 @@ def verify_deal(record: Mapping[str, Any]) -> str:
     check_shape(record)
     game, fairness = _game(record), record.get("fairness", {})
     if "seed" not in fairness or "contributions" not in fairness:
-        raise RecordError(0, "The record does not say what the deal was drawn from.")
+        raise RecordError(0, _("The record does not say what the deal was drawn from."))
     _check_fairness(record, game)
     return str(fairness["commitment"])
 
@@ -226,9 +227,11 @@ def _game(record: Mapping[str, Any]) -> Game:
     except games.UnknownGame as error:
         raise RecordError(0, str(error)) from error
     if record["rules"] > game.rules:
-        raise RecordError(0, f"Rules {record['rules']} of {game.title} are newer than this program.")
+        why = _("Rules {number} of {game} are newer than this program.")
+        raise RecordError(0, why.format(number=record["rules"], game=game.title))
     if len(record["players"]) not in game.seat_counts:
-        raise RecordError(0, f"{game.title} is not played by {len(record['players'])}.")
+        why = _("{game} is not played by {n}.").format(game=game.title, n=len(record["players"]))
+        raise RecordError(0, why)
     return game
 
 
@@ -254,12 +257,12 @@ def _check_fairness(record: Mapping[str, Any], game: Game) -> None:
         return
     secret = bytes.fromhex(fairness["seed"])
     if deal.commitment(secret) != fairness["commitment"]:
-        raise RecordError(0, "The seed is not the one that was committed to.")
+        raise RecordError(0, _("The seed is not the one that was committed to."))
     if "contributions" in fairness:
         stream = deal.stream_for(secret, fairness["contributions"])
         dealt = game.deal(stream, len(record["players"]), record["options"])
         if canonical(dealt) != canonical(record["setup"]):
-            raise RecordError(0, "The setup does not follow from the seed and the contributions.")
+            raise RecordError(0, _("The setup does not follow from the seed and the contributions."))
 
 
 def _breaks(record: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[RecordError]:
@@ -268,26 +271,32 @@ def _breaks(record: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[RecordEr
     if "setup_hash" not in record:
         hashed = next((row.seq for row, entry in zip(rows, log, strict=True) if "hash" in entry), None)
         if hashed is not None:
-            yield RecordError(hashed, 'The row has a hash, but there is no "setup_hash" for the chain to start from.')
+            why = _('The row has a hash, but there is no "setup_hash" for the chain to start from.')
+            yield RecordError(hashed, why)
         return
     previous = record["setup_hash"]
     if "match" not in record:
-        yield RecordError(0, 'With a "setup_hash" the record must name its "match".')
+        yield RecordError(0, _('With a "setup_hash" the record must name its "match".'))
     elif _setup_hash(record) != previous:
-        yield RecordError(0, "The hash of the setup does not fit it: the setup or what goes with it was changed.")
+        why = _("The hash of the setup does not fit it: the setup or what goes with it was changed.")
+        yield RecordError(0, why)
     for seq, (row, entry) in enumerate(zip(rows, log, strict=True), 1):
         previous = row_hash(previous, row)
         if entry.get("hash") != previous:
-            yield RecordError(seq, "The hash of the row does not follow from the row before: one of them was changed.")
+            why = _("The hash of the row does not follow from the row before: one of them was changed.")
+            yield RecordError(seq, why)
 
 
 def _check_result(result: Mapping[str, Any], outcome: Outcome | None) -> None:
     if outcome is None:
-        raise RecordError(None, "The record has a result, but the match still runs.")
+        raise RecordError(None, _("The record has a result, but the match still runs."))
     for key, value in outcome.as_plain().items():
         if key in result and canonical(result[key]) != canonical(value):
-            shown = f" {canonical(value)}, not {canonical(result[key])}" if key != "detail" else " otherwise"
-            raise RecordError(None, f"By the rules the {key} are{shown}."[:300])
+            if key == "detail":
+                raise RecordError(None, _("By the rules the {key} are otherwise.").format(key=key))
+            why = _("By the rules the {key} are {right}, not {wrong}.")
+            said = why.format(key=key, right=canonical(value), wrong=canonical(result[key]))
+            raise RecordError(None, said[:300])
 
 
 def _json(value: Plain) -> str:

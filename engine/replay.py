@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from engine.base import Game, InvalidSetup, MoveError, Outcome, Plain, State
+from engine.language import gettext as _
+from engine.language import later
 
 SETUP, MOVE, RESIGN, TIMEOUT, TAKEOVER, UNDO = "setup", "move", "resign", "timeout", "takeover", "undo"
 END, CANCEL, OFFER = "end", "cancel", "offer"
+RESIGNATION, CANCELLED, AGREEMENT = later("resignation"), later("cancelled"), later("agreement")
+"""Why a match ended otherwise than by the rules of its game."""
 NOTED = ("vacation", "pause", "resume", "outage", "hours", "wait", "vote", "nudge")
 """Rows that leave the position as it is; `engine.timing` reads most of them, the server's votes the rest."""
 BOT = "bot"
@@ -147,9 +151,11 @@ class _Run:
         """Let one row happen. Raises `ReplayError`, after which the run is of no more use."""
         due = self.seq + 1
         if row.seq != due:
-            raise ReplayError(due, f"Row {due} is missing: row {row.seq} stands in its place.")
+            raise ReplayError(
+                due, _("Row {due} is missing: row {found} stands in its place.").format(due=due, found=row.seq)
+            )
         if self.outcome:
-            raise ReplayError(due, f"The match had ended ({self.outcome.reason}).")
+            raise ReplayError(due, _("The match had ended ({reason}).").format(reason=_(self.outcome.reason)))
         if row.kind == MOVE:
             self._move(row)
         elif row.kind == UNDO:
@@ -159,15 +165,16 @@ class _Run:
         self.seq = due
 
     def _move(self, row: Row) -> None:
-        seq, seat, _, text, _, via = row
+        seq, seat, text, via = row.seq, row.seat, row.text, row.via
         before = self.state
         were_to_act = before.to_act
         if seat is None or seat not in were_to_act:
-            raise ReplayError(seq, f"It was not the turn of seat {seat}.")
+            raise ReplayError(seq, _("It was not the turn of seat {seat}.").format(seat=seat))
         try:
             after = before.apply(seat, self.game.parse(before, seat, text))
         except MoveError as error:
-            raise ReplayError(seq, f"{text[:40]!r} is no legal move: {error}") from error
+            why = _("{text} is no legal move: {why}").format(text=repr(text[:40]), why=error)
+            raise ReplayError(seq, why) from error
         self.trail = (seq, before, self.trail)
         self.state = after
         if via not in NOT_BY_THE_PERSON:
@@ -184,10 +191,11 @@ class _Run:
         if row.seat is not None:
             self._known(row)
         if self.trail is None:
-            raise ReplayError(row.seq, "There is no move to take back.")
+            raise ReplayError(row.seq, _("There is no move to take back."))
         taken, before, earlier = self.trail
         if row.text != str(taken):
-            raise ReplayError(row.seq, f"Only the last move, row {taken}, can be taken back, not {row.text[:20]!r}.")
+            why = _("Only the last move, row {last}, can be taken back, not {text}.")
+            raise ReplayError(row.seq, why.format(last=taken, text=repr(row.text[:20])))
         self.state, self.trail = before, earlier
         for awaited in before.to_act:
             self.asked[awaited] = row.seq
@@ -202,7 +210,8 @@ class _Run:
             self._agreed(row)
             return
         if row.kind not in (RESIGN, TIMEOUT, TAKEOVER, OFFER):
-            raise ReplayError(row.seq, f"No row of the kind {row.kind[:20]!r} can stand here.")
+            why = _("No row of the kind {kind} can stand here.").format(kind=repr(row.kind[:20]))
+            raise ReplayError(row.seq, why)
         seat = self._known(row)
         if row.kind == RESIGN:
             self._resign(row, seat)
@@ -213,34 +222,35 @@ class _Run:
         elif seat in self.state.to_act:
             self.misses[seat] += 1
         else:
-            raise ReplayError(row.seq, f"Seat {seat} was not awaited, so it cannot be out of time.")
+            why = _("Seat {seat} was not awaited, so it cannot be out of time.").format(seat=seat)
+            raise ReplayError(row.seq, why)
 
     def _known(self, row: Row) -> int:
         if row.seat is None or not 0 <= row.seat < self.state.seats:
-            raise ReplayError(row.seq, f"There is no seat {row.seat}.")
+            raise ReplayError(row.seq, _("There is no seat {seat}.").format(seat=row.seat))
         return row.seat
 
     def _resign(self, row: Row, seat: int) -> None:
         """Take a seat out of the contest; a bot plays it on while at least two others are left."""
         if seat in self.resigned:
-            raise ReplayError(row.seq, f"Seat {seat} had resigned before.")
+            raise ReplayError(row.seq, _("Seat {seat} had resigned before.").format(seat=seat))
         self.resigned |= {seat}
         self.taken_over |= {seat}
         self.offered -= {seat}
         left = tuple(other for other in range(self.state.seats) if other not in self.resigned)
         if len(left) == 1:
             scores, detail = self.state.tally()
-            self.outcome = Outcome("resignation", scores, left, detail)
+            self.outcome = Outcome(RESIGNATION, scores, left, detail)
 
     def _takeover(self, row: Row, seat: int) -> None:
         """Seat a bot or another person. Whoever resigned stays out, so only bots sit there."""
         by_bot = row.text == BOT or row.text.startswith((f"{BOT}:", f"{BOT} "))
         if not row.text:
-            raise ReplayError(row.seq, "A takeover must say who takes the seat.")
+            raise ReplayError(row.seq, _("A takeover must say who takes the seat."))
         if not by_bot and seat in self.resigned:
-            raise ReplayError(row.seq, f"Seat {seat} has resigned: only a bot may play it.")
+            raise ReplayError(row.seq, _("Seat {seat} has resigned: only a bot may play it.").format(seat=seat))
         if by_bot and seat in self.taken_over and seat not in self.resigned:
-            raise ReplayError(row.seq, f"A bot plays seat {seat} already.")
+            raise ReplayError(row.seq, _("A bot plays seat {seat} already.").format(seat=seat))
         if by_bot:
             self.taken_over |= {seat}
         else:
@@ -251,7 +261,8 @@ class _Run:
     def _offer(self, row: Row, seat: int) -> None:
         """Let anybody take over a seat that a bot plays. Whoever resigned stays out, so his is never offered."""
         if seat not in self.taken_over or seat in self.resigned:
-            raise ReplayError(row.seq, f"Seat {seat} cannot be offered: no bot plays it, or it has resigned.")
+            why = _("Seat {seat} cannot be offered: no bot plays it, or it has resigned.").format(seat=seat)
+            raise ReplayError(row.seq, why)
         self.offered |= {seat}
 
     def _agreed(self, row: Row) -> None:
@@ -260,9 +271,9 @@ class _Run:
             self._known(row)
         scores, detail = self.state.tally()
         if row.kind == CANCEL:
-            self.outcome = Outcome("cancelled", (0,) * len(scores), (), detail)
+            self.outcome = Outcome(CANCELLED, (0,) * len(scores), (), detail)
         else:
-            self.outcome = Outcome("agreement", scores, self._best(scores), detail)
+            self.outcome = Outcome(AGREEMENT, scores, self._best(scores), detail)
 
     def _best(self, scores: Sequence[int]) -> tuple[int, ...]:
         """Return the seats with the highest score; those who resigned cannot win."""

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from engine import counting
 from engine.base import listed
+from engine.language import gettext as _
+from engine.language import later, ngettext
 
 HOUR: Final = 3600
 DAY: Final = 24 * HOUR
@@ -22,13 +24,25 @@ MISSING: Final = ("bot", "at-once", "loss", "vote")
 MOST_MISSES: Final = 5
 
 _CALLED = {
-    "move": "The time for each move",
-    "bank": "The time bank",
-    "increment": "What a move adds to the time bank",
-    "cap": "The most in the time bank",
+    "move": later("The time for each move"),
+    "bank": later("The time bank"),
+    "increment": later("What a move adds to the time bank"),
+    "cap": later("The most in the time bank"),
 }
-_SORTS = {int: "a whole number", bool: "true or false", str: "a text"}
-_COUNT = ("", "one", "two", "three", "four", "five")
+_SORTS: Final[dict[type, str]] = {
+    int: later("{name} of a time rule is a whole number."),
+    bool: later("{name} of a time rule is true or false."),
+    str: later("{name} of a time rule is a text."),
+}
+_MOVED: Final = (
+    "",
+    later("who runs out of time has a simple move played for him, and a bot takes the seat over"),
+    later("who runs out of time has a simple move played for him, and after two in a row a bot takes the seat over"),
+    later("who runs out of time has a simple move played for him, and after three in a row a bot takes the seat over"),
+    later("who runs out of time has a simple move played for him, and after four in a row a bot takes the seat over"),
+    later("who runs out of time has a simple move played for him, and after five in a row a bot takes the seat over"),
+)
+"""What becomes of who is out of time, by the number of moves after which a bot comes."""
 
 
 class WrongRule(Exception):
@@ -82,10 +96,10 @@ _DEFAULTS: Final[dict[str, Any]] = {each.name: each.default for each in fields(R
 def rule(found: Mapping[str, object]) -> Rule:
     """Return the time rule with these values, the rest being as usual. Raises `WrongRule`."""
     if not isinstance(found, Mapping):
-        raise WrongRule("A time rule is an object of names and values.")
+        raise WrongRule(_("A time rule is an object of names and values."))
     for name in found:
         if name not in _DEFAULTS:
-            raise WrongRule(f"A time rule has nothing called {str(name)[:40]!r}.")
+            raise WrongRule(_("A time rule has nothing called {name}.").format(name=repr(str(name)[:40])))
     values: dict[str, Any] = dict(found)
     return Rule(**values)
 
@@ -102,33 +116,39 @@ def sentence(found: Rule) -> str:
     if not found.limitless:
         parts += [_stops(found), _days(found), _missing(found)]
     if not found.takeback:
-        parts.append("no move is taken back")
+        parts.append(_("no move is taken back"))
     return "; ".join(part for part in parts if part) + "."
 
 
 def length(seconds: int) -> str:
     """Return a length of time in words, exactly: 1 day 12 hours."""
-    parts = []
-    for unit, size in (("day", DAY), ("hour", HOUR), ("minute", 60), ("second", 1)):
-        count, seconds = divmod(seconds, size)
-        if count:
-            parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
-    return " ".join(parts)
+    days, seconds = divmod(seconds, DAY)
+    hours, seconds = divmod(seconds, HOUR)
+    minutes, seconds = divmod(seconds, 60)
+    parts = (
+        ngettext("{n} day", "{n} days", days).format(n=days) if days else "",
+        ngettext("{n} hour", "{n} hours", hours).format(n=hours) if hours else "",
+        ngettext("{n} minute", "{n} minutes", minutes).format(n=minutes) if minutes else "",
+        ngettext("{n} second", "{n} seconds", seconds).format(n=seconds) if seconds else "",
+    )
+    return " ".join(part for part in parts if part)
 
 
 def _fault_of_one(found: Rule) -> str:
     """Return what is wrong with one value by itself, or nothing."""
     for name, default in _DEFAULTS.items():
         if type(getattr(found, name)) is not type(default):
-            return f"{name!r} of a time rule is {_SORTS[type(default)]}."
+            return _(_SORTS[type(default)]).format(name=repr(name))
     for name, (least, most) in RANGES.items():
         value = getattr(found, name)
         if value and not least <= value <= most:
-            return f"{_CALLED[name]} is none or from {length(least)} to {length(most)}."
+            return _("{what} is none or from {least} to {most}.").format(
+                what=_(_CALLED[name]), least=length(least), most=length(most)
+            )
     if found.missing not in MISSING:
-        return f"What becomes of who is out of time is one of {', '.join(MISSING)}."
+        return _("What becomes of who is out of time is one of {codes}.").format(codes=", ".join(MISSING))
     if not 1 <= found.misses <= MOST_MISSES:
-        return f"A bot takes a seat over after 1 to {MOST_MISSES} missed moves in a row."
+        return _("A bot takes a seat over after 1 to {most} missed moves in a row.").format(most=MOST_MISSES)
     if found.daily:
         try:
             counting.daily(found.daily)
@@ -140,58 +160,96 @@ def _fault_of_one(found: Rule) -> str:
 def _fault_together(found: Rule) -> str:
     """Return why values do not go together, or nothing."""
     if found.limitless and (found.increment or found.cap or found.weekend or found.nights or found.daily):
-        return "Where neither moves nor the match have a limit, nothing else can be said about time."
+        return _("Where neither moves nor the match have a limit, nothing else can be said about time.")
     if found.cap and not found.increment:
-        return "Only a time bank that grows needs a most."
+        return _("Only a time bank that grows needs a most.")
     if found.cap and found.cap < found.bank:
-        return "The most in the time bank is less than what is in it at the start."
+        return _("The most in the time bank is less than what is in it at the start.")
     if found.daily and found.nights:
-        return "Deadlines at one time of the day may lie in somebody's night, so there are no nightly hours with them."
+        return _(
+            "Deadlines at one time of the day may lie in somebody's night, so there are no nightly hours with them."
+        )
     return ""
 
 
 def _time(found: Rule) -> str:
+    facts = {
+        "move": length(found.move),
+        "bank": length(found.bank),
+        "increment": length(found.increment),
+        "cap": length(found.cap),
+    }
     if found.limitless:
-        return "No time limit"
-    grows = f" that grows by {length(found.increment)} with each own move" if found.increment else ""
-    grows += f", up to {length(found.cap)}" if found.cap else ""
-    if not found.move:
-        return f"A time bank of {length(found.bank)} for all moves together{',' * bool(grows)}{grows}"
-    each = f"{length(found.move)} for each move"
-    if found.bank:
-        return f"{each} and beside it a time bank of {length(found.bank)}{grows}"
-    return f"{each} and beside it a time bank, empty at first,{grows}" if grows else each
+        said = _("No time limit")
+    elif not found.move:
+        said = _time_of_bank(found)
+    elif found.bank:
+        said = _time_and_bank(found)
+    elif not found.increment:
+        said = _("{move} for each move")
+    elif not found.cap:
+        said = _(
+            "{move} for each move and beside it a time bank, empty at first, that grows by {increment} with each own"
+            " move"
+        )
+    else:
+        said = _(
+            "{move} for each move and beside it a time bank, empty at first, that grows by {increment} with each own"
+            " move, up to {cap}"
+        )
+    return said.format(**facts)
+
+
+def _time_of_bank(found: Rule) -> str:
+    """Return how to say that there is a time bank and nothing beside it."""
+    if not found.increment:
+        return _("A time bank of {bank} for all moves together")
+    if not found.cap:
+        return _("A time bank of {bank} for all moves together, that grows by {increment} with each own move")
+    return _("A time bank of {bank} for all moves together, that grows by {increment} with each own move, up to {cap}")
+
+
+def _time_and_bank(found: Rule) -> str:
+    """Return how to say that there is a time for each move and a bank with something in it at the start."""
+    if not found.increment:
+        return _("{move} for each move and beside it a time bank of {bank}")
+    if not found.cap:
+        return _(
+            "{move} for each move and beside it a time bank of {bank} that grows by {increment} with each own move"
+        )
+    return _(
+        "{move} for each move and beside it a time bank of {bank} that grows by {increment} with each own move, up to"
+        " {cap}"
+    )
 
 
 def _stops(found: Rule) -> str:
     still = []
     if found.weekend:
-        still.append("on Saturdays and Sundays in each player's time zone")
+        still.append(_("on Saturdays and Sundays in each player's time zone"))
     if found.nights:
-        still.append("in the nightly hours that each player may name")
+        still.append(_("in the nightly hours that each player may name"))
     if found.vacations:
-        still.append("during vacations")
+        still.append(_("during vacations"))
     if not still:
-        return "vacations do not stop the clock"
-    but = "" if found.vacations else ", but not during vacations"
-    return f"the clock stands still {listed(still)}{but}"
+        return _("vacations do not stop the clock")
+    if found.vacations:
+        return _("the clock stands still {times}").format(times=listed(still))
+    return _("the clock stands still {times}, but not during vacations").format(times=listed(still))
 
 
 def _days(found: Rule) -> str:
     if not found.daily:
         return ""
-    clock, _, place = found.daily.partition(" ")
-    return f"a deadline is always at {clock} in the time zone {place}"
+    clock, _space, place = found.daily.partition(" ")
+    return _("a deadline is always at {clock} in the time zone {place}").format(clock=clock, place=place)
 
 
 def _missing(found: Rule) -> str:
     if found.missing == "at-once":
-        return "who runs out of time has his seat taken over by a bot"
+        return _("who runs out of time has his seat taken over by a bot")
     if found.missing == "loss":
-        return "who runs out of time loses"
+        return _("who runs out of time loses")
     if found.missing == "vote":
-        return "when somebody runs out of time the others decide what becomes of him"
-    moved = "who runs out of time has a simple move played for him"
-    if found.misses == 1:
-        return f"{moved}, and a bot takes the seat over"
-    return f"{moved}, and after {_COUNT[found.misses]} in a row a bot takes the seat over"
+        return _("when somebody runs out of time the others decide what becomes of him")
+    return _(_MOVED[found.misses])

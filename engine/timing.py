@@ -30,6 +30,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from engine import counting
 from engine.counting import PLAIN, Calendar, Hours, Stop
+from engine.language import gettext as _
 from engine.replay import MOVE, TAKEOVER, UNDO, Position, Row
 from engine.timerule import Rule, WrongRule, plain, rule, sentence
 
@@ -112,7 +113,7 @@ class Timekeeper:
         self._before: dict[int, tuple[datetime, list[tuple[timedelta, _Turn | None]]]] = {}
         self._now = _read(setup_row, counting.instant, setup_row.at or "")
         self._move_on(positions[0], setup_row)
-        for (_, after), row in zip(pairwise(positions), rows, strict=True):
+        for (_before, after), row in zip(pairwise(positions), rows, strict=True):
             self._take(after, row)
 
     def clock(self, seat: int) -> Clock:
@@ -324,7 +325,7 @@ class Timekeeper:
         if row.kind == PAUSE:
             self._pauses += self._stops(row, self._now, _read(row, counting.instant, row.text))
         elif row.text:
-            raise TimingError(row.seq, "A resume has no text.")
+            raise TimingError(row.seq, _("A resume has no text."))
         else:
             self._pauses = self._cut(self._pauses)
 
@@ -344,7 +345,13 @@ class Timekeeper:
     def _stops(self, row: Row, start: datetime, end: datetime) -> list[Stop]:
         """Return the stop between two instants, if it is one."""
         if end - start > counting.LONGEST_STOP:
-            raise TimingError(row.seq, f"A {row.kind} is {counting.LONGEST_STOP.days} days long at most.")
+            most = counting.LONGEST_STOP.days
+            said = (
+                _("A pause is {n} days long at most.")
+                if row.kind == PAUSE
+                else _("A vacation is {n} days long at most.")
+            )
+            raise TimingError(row.seq, said.format(n=most))
         return [Stop(start, end, row.kind)] if start < end else []
 
     def _cut(self, stops: list[Stop]) -> list[Stop]:
@@ -353,7 +360,7 @@ class Timekeeper:
 
     def _seat(self, row: Row) -> _Seat:
         if row.seat is None or not 0 <= row.seat < len(self._seats):
-            raise TimingError(row.seq, f"There is no seat {row.seat}.")
+            raise TimingError(row.seq, _("There is no seat {seat}.").format(seat=row.seat))
         return self._seats[row.seat]
 
 

@@ -13,9 +13,10 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import argon2
 
+from engine.language import gettext as _
 from server import db, languages, lettering, links, notify, outbox, throttle
 from server.errors import Refused
-from server.models import Inbound, Match, Note, Prepared, ReplyToken, Seat, Unwanted, User, Vacation
+from server.models import Feed, Inbound, Match, Note, Prepared, ReplyToken, Seat, Unwanted, User, Vacation, Webhook
 
 # The letters shut out are those that show as nothing.
 NAME: Final = re.compile("(?!.*[\u115f\u1160\u3164\uffa0])" + r"[^\W_](?:[\w .'’-]{0,28}[\w.])?")
@@ -87,7 +88,7 @@ def claiming(wanted: Mapping[str, str], now: datetime, own: User | None = None) 
     the same, for as long as a confirmation would take; else trying the name again would tell. Raises `Refused`
     (bad-input).
     """
-    taken = Refused("bad-input", f"The name {wanted['name']} is taken. Choose another one.")
+    taken = Refused("bad-input", _("The name {name} is taken. Choose another one.").format(name=wanted["name"]))
     others = User.id != (own.id if own else 0)
     try:
         with db.transaction():
@@ -107,7 +108,7 @@ def claiming(wanted: Mapping[str, str], now: datetime, own: User | None = None) 
         raise taken from None
 
 
-def sign_up_by_mail(email: str, name: str, now: datetime) -> User:
+def sign_up_by_mail(email: str, name: str, now: datetime, language: str = "en") -> User:
     """Make the account of somebody whose address is proven by his answer, inside the caller's transaction.
 
     The name is what his mails say, or the address before the @, with a number if another has it; he has no password
@@ -124,6 +125,7 @@ def sign_up_by_mail(email: str, name: str, now: datetime) -> User:
         email=email,
         email_key=email.casefold(),
         confirmed_at=now,
+        language=language,
         session_key=secrets.token_hex(16),
         created_at=now,
     )
@@ -172,9 +174,9 @@ def _spent(purpose: str, token: str, now: datetime) -> User:
 def require_confirmed(user: User | None) -> None:
     """Raise `Refused` (unconfirmed) for who has no account, or has not confirmed its address."""
     if user is not None and user.visiting:
-        raise Refused("unconfirmed", "Visitors play against bots. To meet people, make an account first.")
+        raise Refused("unconfirmed", _("Visitors play against bots. To meet people, make an account first."))
     if user is None or user.confirmed_at is None:
-        raise Refused("unconfirmed", "Please confirm your mail address first: the letter is in your mailbox.")
+        raise Refused("unconfirmed", _("Please confirm your mail address first: the letter is in your mailbox."))
 
 
 def _settled(user: User, now: datetime) -> User:
@@ -203,8 +205,18 @@ def sign_in(who: str, password: str, *, source: str, now: datetime) -> User:
         stored = ""
     # Not before the address is confirmed: that somebody may sign in would tell that the address was new.
     if user is None or not stored or user.confirmed_at is None:
-        raise Refused("bad-credentials", "Name or password is wrong, or your address is not confirmed yet.")
+        raise Refused("bad-credentials", _("Name or password is wrong, or your address is not confirmed yet."))
     return user
+
+
+def own(user: User, password: str, *, source: str, now: datetime) -> User:
+    """Return the person anew if that is his password. Raises `Refused` (bad-credentials, throttled)."""
+    try:
+        return sign_in(user.name, password, source=source, now=now)
+    except Refused as fault:
+        if fault.code != "bad-credentials":
+            raise
+        raise Refused("bad-credentials", _("The present password is wrong.")) from None
 
 
 def forgot(email: str, *, source: str, now: datetime) -> None:
@@ -235,7 +247,7 @@ def reset(token: str, password: str, now: datetime) -> User:
 
 def change_password(user: User, old: str, new: str, *, source: str, now: datetime) -> User:
     """Change the password and end every other session. Raises `Refused` (bad-credentials, bad-input, throttled)."""
-    sign_in(user.name, old, source=source, now=now)
+    own(user, old, source=source, now=now)
     _check_password(new)
     hashed = _hasher.hash(new)
     with db.transaction():
@@ -258,16 +270,24 @@ def try_mail_again(user: User, now: datetime) -> None:
         notify.catch_up(_read(user.id), now)
 
 
-def unsubscribe(token: str, now: datetime) -> None:
-    """Stop turn mails by the link in one of them. Raises `Refused` (link-spent)."""
+def unsubscribe(token: str, now: datetime, *, everywhere: bool = False) -> None:
+    """Stop turn mails by the link in one of them: of its match, or everywhere if that is wanted or it has no match.
+
+    Raises `Refused` (link-spent).
+    """
     with db.transaction():
-        stop_turn_mails(_read(links.spend("unsubscribe", token, now).user_id))
+        link = links.spend("unsubscribe", token, now)
+        if everywhere or link.match_id is None:
+            stop_turn_mails(_read(link.user_id))
+        else:
+            Seat.update(turn_mail="off").where((Seat.match == link.match_id) & (Seat.user == link.user_id)).execute()
 
 
 def stop_turn_mails(user: User) -> None:
-    """Send the person no more mails for each turn."""
+    """Send the person no more mails about turns, whatever he has chosen for single matches."""
     with db.transaction():
-        User.update(turn_mail=False).where(User.id == user.id).execute()
+        User.update(turn_mail="off", digest_at=None).where(User.id == user.id).execute()
+        Seat.update(turn_mail="").where((Seat.user == user) & (Seat.turn_mail != "")).execute()
 
 
 def forget(user: User, now: datetime) -> None:
@@ -278,14 +298,14 @@ def forget(user: User, now: datetime) -> None:
     with db.transaction():
         db.locked(User.select().where(User.id == user.id)).first()
         if Seat.select().join(Match).where((Seat.user == user) & Match.status.in_(["open", "running"])).exists():
-            raise Refused("not-open", "A seat was taken at this moment. Please try again.")
+            raise Refused("not-open", _("A seat was taken at this moment. Please try again."))
         for purpose in links.LIFETIMES:
             links.revoke(purpose, user)
         ReplyToken.delete().where(
             (ReplyToken.user == user) | (db.lower(ReplyToken.address) == user.email_key)
         ).execute()
         Inbound.delete().where((Inbound.user == user) | (db.lower(Inbound.sender) == user.email_key)).execute()
-        for theirs in (Vacation, Prepared, Note):
+        for theirs in (Vacation, Prepared, Note, Feed, Webhook):
             theirs.delete().where(theirs.user == user).execute()
         outbox.withdraw(user, now)
         User.update(
@@ -296,8 +316,10 @@ def forget(user: User, now: datetime) -> None:
             confirmed_at=None,
             password="",
             session_key=secrets.token_hex(16),
-            turn_mail=False,
+            turn_mail="off",
+            digest_at=None,
             visitor_until=None,
+            admin=False,
             deleted_at=now,
         ).where(User.id == user.id).execute()
 
@@ -314,7 +336,7 @@ def by_name(name: str) -> User:
     """Return the person of that name. Raises `Refused` (not-found)."""
     user = User.get_or_none(User.name_key == name_key(name))
     if user is None:
-        raise Refused("not-found", "There is nobody of that name.")
+        raise Refused("not-found", _("There is nobody of that name."))
     return user
 
 
@@ -327,14 +349,14 @@ def clean_name(text: str, house: str = "") -> str:
     """Return the name as it will be shown; `house` is one more that the house goes by. Raises `Refused` (bad-input)."""
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not NAME.fullmatch(name) or len(name_key(name)) > LONGEST_KEY:
-        raise Refused(
-            "bad-input", "A name has 1 to 30 letters, digits, spaces or . ' -, and begins with a letter or digit."
-        )
+        told = _("A name has 1 to 30 letters, digits, spaces or . ' -, and begins with a letter or digit.")
+        raise Refused("bad-input", told)
     if lettering.mixed(name):
-        raise Refused("bad-input", "A name is written in one script: Latin, Cyrillic or Greek letters, say, not mixed.")
+        told = _("A name is written in one script: Latin, Cyrillic or Greek letters, say, not mixed.")
+        raise Refused("bad-input", told)
     read = lettering.looks(name_key(name))
     if OURS.match(read) or (house and read == lettering.looks(name_key(house))):
-        raise Refused("bad-input", "This name is kept for the house. Choose another one.")
+        raise Refused("bad-input", _("This name is kept for the house. Choose another one."))
     return name
 
 
@@ -342,7 +364,7 @@ def clean_email(text: str) -> str:
     """Return the address. Raises `Refused` (bad-input)."""
     email = text.strip()
     if len(email) > 254 or not EMAIL.fullmatch(email) or not email.isprintable() or ".." in email:
-        raise Refused("bad-input", "That does not look like a mail address, such as ailsa@example.org.")
+        raise Refused("bad-input", _("That does not look like a mail address, such as ailsa@example.org."))
     return email
 
 
@@ -354,14 +376,14 @@ def zones() -> list[str]:
 def clean_zone(text: str) -> str:
     """Return the time zone's name. Raises `Refused` (bad-input)."""
     if text not in zones():
-        raise Refused("bad-input", "Choose a time zone from the list, such as Europe/Prague.")
+        raise Refused("bad-input", _("Choose a time zone from the list, such as Europe/Prague."))
     return ZoneInfo(text).key
 
 
 def clean_language(text: str) -> str:
     """Return the language's code. Raises `Refused` (bad-input)."""
     if text not in languages.LANGUAGES:
-        raise Refused("bad-input", "Choose a language from the list.")
+        raise Refused("bad-input", _("Choose a language from the list."))
     return text
 
 
@@ -372,4 +394,5 @@ def _read(number: int | None) -> User:
 
 def _check_password(password: str) -> None:
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        raise Refused("bad-input", f"A password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters.")
+        told = _("A password has {least} to {most} characters.")
+        raise Refused("bad-input", told.format(least=SHORTEST_PASSWORD, most=LONGEST_PASSWORD))

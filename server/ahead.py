@@ -7,7 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from engine.base import InvalidMove, MoveError
-from server import db, log
+from engine.language import gettext as _
+from server import db, languages, log
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Prepared, User
@@ -29,16 +30,17 @@ def prepare(match_id: int, user: User, text: str, *, after: str = "", now: datet
         match = log.get(match_id, hold=True)
         seat = log.own_number(match, user)
         if seat is None:
-            raise Refused("not-yours", "You have no seat in this match.")
+            raise Refused("not-yours", _("You have no seat in this match."))
         if match.status != "running":
-            raise Refused("not-running", "This match is not running.")
+            raise Refused("not-running", _("This match is not running."))
         if seat in match.awaited:
-            raise Refused("bad-input", "It is your turn: there is nothing to prepare, make your move.")
+            raise Refused("bad-input", _("It is your turn: there is nothing to prepare, make your move."))
         played = log.read(match)
         for written in (text, after) if after else (text,):
             _require_move(played, seat, written)
+        text, after = (" ".join(written.split()) for written in (text, after))
         Prepared.delete().where((Prepared.match == match) & (Prepared.seat == seat)).execute()
-        return Prepared.create(match=match, seat=seat, user=user, text=text.strip(), after=after.strip(), made_at=now)
+        return Prepared.create(match=match, seat=seat, user=user, text=text, after=after, made_at=now)
 
 
 def ready(match: Match, user: User | None) -> Prepared | None:
@@ -64,7 +66,7 @@ def follow(desk: Desk) -> None:
     """Make the moves that need no waiting, one after the other, inside the caller's transaction."""
     if any(row.kind == "undo" for row in desk.rows):
         _bring_back(desk)
-    for _ in range(MOST):
+    for _round in range(MOST):
         if not any(_made(desk, seat) for seat in desk.played.position.to_act):
             return
 
@@ -100,9 +102,11 @@ def _ready_text(desk: Desk, seat: int) -> str:
     found = Prepared.get_or_none(mine)
     if found is None:
         return ""
-    text, why = _fit(desk.played, seat, found)
-    if why:
-        desk.dropped[seat] = f"Your prepared move {found.text} was not made: {why}"
+    # Whoever has just moved may speak another language.
+    with languages.speaking(found.user.language):
+        text, dropped = _fit(desk.played, seat, found)
+    if dropped:
+        desk.dropped[seat] = dropped
         Prepared.update(dropped=desk.dropped[seat][:300]).where(mine).execute()
     else:
         Prepared.delete().where(mine).execute()
@@ -110,14 +114,15 @@ def _ready_text(desk: Desk, seat: int) -> str:
 
 
 def _fit(played: Played, seat: int, found: Prepared) -> tuple[str, str]:
-    """Return the prepared move in notation, or why it does not fit."""
+    """Return the prepared move in notation, or a sentence that tells why it does not fit."""
     game, state = played.game, played.position.state
     if found.after and not _just_played(played, seat, found.after):
-        return "", f"the move before it was not {found.after}."
+        told = _("Your prepared move {move} was not made: the move before it was not {before}.")
+        return "", told.format(move=found.text, before=found.after)
     try:
         return game.format(state, seat, game.parse(state, seat, found.text)), ""
     except MoveError as error:
-        return "", str(error)
+        return "", _("Your prepared move {move} was not made: {why}").format(move=found.text, why=error)
 
 
 def _just_played(played: Played, viewer: int, text: str) -> bool:
@@ -142,7 +147,7 @@ def _only_move(played: Played, seat: int) -> str:
 def _require_move(played: Played, seat: int, text: str) -> None:
     """Refuse what can never be a move; whether it is legal is seen when the time comes."""
     if len(text) > 200:
-        raise Refused("bad-input", "A move has at most 200 characters.")
+        raise Refused("bad-input", _("A move has at most {n} characters.").format(n=200))
     try:
         played.game.parse(played.position.state, seat, text)
     except InvalidMove as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from engine.language import gettext as _
 from server import columns, db, log
 from server.errors import Refused
 from server.log import Played
@@ -28,30 +29,35 @@ def faults(match: Match) -> list[str]:
 
 def _faults(played: Played, seats: list[Seat]) -> list[str]:
     match = played.match
+    told = _("The column {name} says {here}, the setup row {there}.")
     wrong = [
-        f"The column {name} says {getattr(match, name)!r}, the setup row {played.head[name]!r}."
+        told.format(name=name, here=repr(getattr(match, name)), there=repr(played.head[name]))
         for name in ("game", "rules", "options", "seats")
         if getattr(match, name) != played.head[name]
     ]
     if not match.imported_at and [seat.owner_id for seat in seats] != played.head["people"]:
-        wrong.append("The seats are not given to the people whom the setup row names.")
+        wrong.append(_("The seats are not given to the people whom the setup row names."))
     if bytes(match.secret).hex() != played.head["seed"]:
-        wrong.append("The secret bytes of the deal are not those in the setup row.")
+        wrong.append(_("The secret bytes of the deal are not those in the setup row."))
+    told = _("The column {name} says {here}, the log {there}.")
     wrong += [
-        f"The column {name} says {getattr(match, name)!r}, the log {value!r}."
+        told.format(name=name, here=repr(getattr(match, name)), there=repr(value))
         for name, value in columns.cached(played, seats).items()
         if _plain(getattr(match, name)) != _plain(value)
     ]
+    told = _("Seat {number} is remembered with the result {here}, the log says {there}.")
     wrong += [
-        f"Seat {number} is remembered with the result {seat.score, seat.won}, the log says {result}."
+        told.format(number=number, here=(seat.score, seat.won), there=result)
         for number, (seat, result) in enumerate(zip(seats, _results(played), strict=True))
         if (seat.score, seat.won) != result
     ]
-    return wrong + [
-        f"Seat {number} should be held by {who}, but user {seat.user_id} sits there."
-        for number, (seat, who) in enumerate(zip(seats, _holders(played, seats), strict=True))
-        if who != ("a bot" if seat.user.bot and seat.user_id != seat.owner_id else f"user {seat.user_id}")
-    ]
+    for number, (seat, who) in enumerate(zip(seats, _holders(played, seats), strict=True)):
+        if who == (None if seat.user.bot and seat.user_id != seat.owner_id else seat.user_id):
+            continue
+        by_bot = _("Seat {number} should be held by a bot, but user {here} sits there.")
+        told = by_bot if who is None else _("Seat {number} should be held by user {who}, but user {here} sits there.")
+        wrong.append(told.format(number=number, who=who, here=seat.user_id))
+    return wrong
 
 
 def _results(played: Played) -> list[tuple[int | None, bool]]:
@@ -62,16 +68,19 @@ def _results(played: Played) -> list[tuple[int | None, bool]]:
     return [(score, seat in outcome.winners) for seat, score in enumerate(outcome.scores)]
 
 
-def _holders(played: Played, seats: Sequence[Seat]) -> list[str]:
-    """Return who holds each seat as the log tells it; in an imported one its numbers mean nobody here."""
+def _holders(played: Played, seats: Sequence[Seat]) -> list[int | None]:
+    """Return the number of who holds each seat as the log tells it, None for a bot that has taken it over.
+
+    In an imported one its numbers mean nobody here.
+    """
     if played.match.imported_at:
         bots = played.position.taken_over
-        return ["a bot" if number in bots else f"user {seat.owner_id}" for number, seat in enumerate(seats)]
-    holders = [f"user {number}" for number in played.head["people"]]
+        return [None if number in bots else seat.owner_id for number, seat in enumerate(seats)]
+    holders: list[int | None] = list(played.head["people"])
     for row in played.rows:
         if row.kind == "takeover" and row.seat is not None:
             person = row.text.removeprefix("person:")
-            holders[row.seat] = "a bot" if person == row.text else f"user {person}"
+            holders[row.seat] = None if person == row.text else int(person)
     return holders
 
 

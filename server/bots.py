@@ -70,6 +70,7 @@ def _due(now: datetime, limit: int, room: int) -> list[Match]:
     host has one before another has two. Matches that all people have left wait until there is nothing else to do.
     """
     free = Match.leased_until.is_null() | (Match.leased_until <= now)
+    free &= Match.frozen_at.is_null()
     waiting = Match.select().where((Match.bot_acts == True) & (Match.status == "running") & free)  # noqa: E712
     slow_ones, watched = _seating(User.bot.in_(list(SLOW))), _seating(User.bot == "")
     quick = _some(waiting.where(~slow_ones & watched), limit)

@@ -65,11 +65,10 @@ def asked(played: Played) -> int:
 def cached(played: Played, seats: Sequence[Seat]) -> dict[str, Any]:
     """Return the columns of `Match` that the log decides."""
     outcome, position = played.outcome, played.position
-    last = played.rows[-1] if played.rows else played.setup_row
     return {
         "status": "finished" if outcome else "running",
         "started_at": instant(played.setup_row.at),
-        "finished_at": instant(last.at) if outcome else None,
+        "finished_at": played.last_at if outcome else None,
         "length": position.seq,
         "last_hash": bytes.fromhex(played.last_hash),
         "to_act": ",".join(map(str, position.to_act)),

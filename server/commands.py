@@ -7,33 +7,38 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from engine.language import gettext as _
+from engine.language import later, ngettext
 from server import accounts, lobby, log, play, proposals, rematch, seating, story, vacations, votes, wording
 from server.errors import Refused
 from server.models import Match, User
 
 
 class Word(NamedTuple):
-    """How a command is written and what it does; docs/mail.md lists the same and a test compares them."""
+    """How a command is written, in every language, and what it does; docs/mail.md lists the same and a test compares
+    them."""
 
     usage: str
     about: str
 
 
 WORDS: Final = {
-    "move": Word("move A5-B1", "makes a move; the move alone does the same"),
-    "say": Word("say TEXT", "says a line to all at the table"),
-    "join": Word("join", "takes a seat at a table that waits for players"),
-    "start": Word("start", "starts the match with those who are there; for the host"),
-    "bots": Word("bots easy, steady or strong", "lets such bots take all free seats; for the host"),
-    "leave": Word("leave", "gives the seat up before the match has begun"),
-    "rematch": Word("rematch", "asks those you have just played with for another match, or agrees to it"),
-    "resign": Word("resign", "gives the match up; a bot plays on so that the others can finish"),
-    "pause": Word("pause until 2026-12-24", "proposes to stop all clocks, or agrees to that"),
-    "vacation": Word("vacation until 2026-12-24", "stops your clocks in all your matches; from DATE until DATE too"),
-    "back": Word("back", "takes your seat back from the bot that took it over"),
-    "status": Word("status", "tells whose turn it is and shows the position again"),
-    "help": Word("help", "lists these words and your legal moves"),
-    "stop": Word("stop", "stops the mails for each turn; those of start and end still come"),
+    "move": Word("move A5-B1", later("makes a move; the move alone does the same")),
+    "say": Word("say TEXT", later("says a line to all at the table")),
+    "join": Word("join", later("takes a seat at a table that waits for players")),
+    "start": Word("start", later("starts the match with those who are there; for the host")),
+    "bots": Word("bots easy", later("lets bots take all free seats: easy, steady or strong; for the host")),
+    "leave": Word("leave", later("gives the seat up before the match has begun")),
+    "rematch": Word("rematch", later("asks those you have just played with for another match, or agrees to it")),
+    "resign": Word("resign", later("gives the match up; a bot plays on so that the others can finish")),
+    "pause": Word("pause until 2026-12-24", later("proposes to stop all clocks, or agrees to that")),
+    "vacation": Word(
+        "vacation until 2026-12-24", later("stops your clocks in all your matches; from DATE until DATE too")
+    ),
+    "back": Word("back", later("takes your seat back from the bot that took it over")),
+    "status": Word("status", later("tells whose turn it is and shows the position again")),
+    "help": Word("help", later("lists these words and your legal moves")),
+    "stop": Word("stop", later("stops the mails for each turn; those of start and end still come")),
 }
 
 
@@ -71,7 +76,8 @@ class Told:
 def run(word: str, rest: str, asked: Asked) -> Told:
     """Carry out one command. Raises `Refused`; then nothing has changed."""
     if word not in _DOINGS:
-        raise Refused("bad-input", f"There is no command {word[:20]}. Known are {', '.join(WORDS)}.")
+        told = _("There is no command {word}. Known are {words}.")
+        raise Refused("bad-input", told.format(word=word[:20], words=", ".join(WORDS)))
     return _DOINGS[word](rest, asked)
 
 
@@ -83,44 +89,53 @@ def _move(rest: str, asked: Asked) -> Told:
 
 def _join(_rest: str, asked: Asked) -> Told:
     lobby.join(asked.match_id, asked.user, now=asked.now, invited=asked.invited)
-    return Told((f"You have a seat at {_title(asked)}. {_waiting_for(log.get(asked.match_id))}",))
+    return _seated(log.get(asked.match_id))
 
 
 def _start(_rest: str, asked: Asked) -> Told:
     lobby.start(asked.match_id, asked.user, asked.now)
-    return Told((f"{_title(asked)} has begun.",))
+    return Told((_("{match} has begun.").format(match=_title(asked)),))
 
 
 def _bots(rest: str, asked: Asked) -> Told:
     match = lobby.fill(asked.match_id, asked.user, rest.strip(" .!?,").casefold(), asked.now)
-    return Told((f"Bots have taken the free seats of {_title(asked)}. {_waiting_for(log.get(match.id))}",))
+    told = _("Bots have taken the free seats of {match}.").format(match=_title(asked))
+    return Told((f"{told} {_waiting_for(log.get(match.id))}",))
 
 
 def _leave(_rest: str, asked: Asked) -> Told:
     match = lobby.leave(asked.match_id, asked.user)
-    closed = " With it the table is closed." if match.status == "cancelled" else ""
-    return Told((f"You have given up your seat at {_title(asked)}.{closed}",))
+    closed = match.status == "cancelled"
+    told = (
+        _("You have given up your seat at {match}. With it the table is closed.")
+        if closed
+        else _("You have given up your seat at {match}.")
+    )
+    return Told((told.format(match=_title(asked)),))
 
 
 def _resign(_rest: str, asked: Asked) -> Told:
     seating.resign(asked.match_id, asked.user, asked.via, now=asked.now)
-    return Told((f"You have resigned from {_title(asked)}.",))
+    return Told((_("You have resigned from {match}.").format(match=_title(asked)),))
 
 
 def _pause(rest: str, asked: Asked) -> Told:
-    _, until = _days(rest, asked.user.zone)
+    until = _days(rest, asked.user.zone)[1]
     topic = _same_day(asked, until) or votes.pause_topic(until)
     decided = votes.vote(asked.match_id, asked.user, topic, asked.via, now=asked.now)
-    when = wording.when(until, asked.user.zone)
-    if decided:
-        return Told((f"All agree: {_title(asked)} is paused until {when}.",))
-    return Told((f"You propose to pause {_title(asked)} until {when}. It is when all have said the same.",))
+    when = wording.until(until, asked.user.zone)
+    told = (
+        _("All agree: {match} is paused until {when}.")
+        if decided
+        else _("You propose to pause {match} until {when}. It is when all have said the same.")
+    )
+    return Told((told.format(match=_title(asked), when=when),))
 
 
 def _same_day(asked: Asked, until: datetime) -> str:
     """Return the pause that somebody proposes until the same day, in whatever time zone; "" if nobody does."""
     for proposal in proposals.standing(log.read(log.get(asked.match_id)).rows, asked.now):
-        word, _, rest = proposal.topic.partition(" ")
+        word, _space, rest = proposal.topic.partition(" ")
         if word == "pause" and abs(log.instant(rest) - until) < timedelta(hours=26):
             return proposal.topic
     return ""
@@ -129,8 +144,9 @@ def _same_day(asked: Asked, until: datetime) -> str:
 def _vacation(rest: str, asked: Asked) -> Told:
     starts, ends = _days(rest, asked.user.zone)
     vacation = vacations.announce(asked.user, starts or asked.now, ends, asked.via, now=asked.now)
-    start, end = (wording.when(moment, asked.user.zone) for moment in (vacation.starts_at, vacation.ends_at))
-    return Told((f"Your clocks stand still from {start} until {end}, in all your matches that allow vacations.",))
+    start, end = wording.when(vacation.starts_at, asked.user.zone), wording.until(vacation.ends_at, asked.user.zone)
+    told = _("Your clocks stand still from {start} until {end}, in all your matches that allow vacations.")
+    return Told((told.format(start=start, end=end),))
 
 
 def _days(rest: str, zone: str) -> tuple[datetime | None, datetime]:
@@ -141,19 +157,23 @@ def _days(rest: str, zone: str) -> tuple[datetime | None, datetime]:
     except ValueError:
         found = []
     if not 1 <= len(found) <= 2:
-        raise Refused("bad-input", "Say until which day, as year-month-day: until 2026-12-24.")
+        raise Refused("bad-input", _("Say until which day, as year-month-day: until 2026-12-24."))
     first = wording.morning(found[0], zone) if len(found) == 2 else None
     return first, wording.morning(found[-1] + timedelta(days=1), zone)
 
 
 def _rematch(_rest: str, asked: Asked) -> Told:
-    table = rematch.ask(asked.match_id, asked.user, now=asked.now)
-    return Told((f"You have a seat at {log.title(table)}. {_waiting_for(table)}",))
+    return _seated(rematch.ask(asked.match_id, asked.user, now=asked.now))
+
+
+def _seated(table: Match) -> Told:
+    told = _("You have a seat at {match}.").format(match=log.title(table))
+    return Told((f"{told} {_waiting_for(table)}",))
 
 
 def _back(_rest: str, asked: Asked) -> Told:
     seating.come_back(asked.match_id, asked.user, asked.via, now=asked.now)
-    return Told((f"You have your seat in {_title(asked)} back.",))
+    return Told((_("You have your seat in {match} back.").format(match=_title(asked)),))
 
 
 def _status(_rest: str, asked: Asked) -> Told:
@@ -162,12 +182,12 @@ def _status(_rest: str, asked: Asked) -> Told:
 
 def _help(_rest: str, asked: Asked) -> Told:
     words = AT[log.get(asked.match_id).status]
-    return Told(("You may write: " + "; ".join(f"/{WORDS[word].usage}" for word in words) + ".",))
+    return Told((_("You may write: {words}.").format(words="; ".join(f"/{WORDS[word].usage}" for word in words)),))
 
 
 def _stop(_rest: str, asked: Asked) -> Told:
     accounts.stop_turn_mails(asked.user)
-    return Told(("Mails for each turn are stopped. The settings page starts them again.",))
+    return Told((_("Mails for each turn are stopped. The settings page starts them again."),))
 
 
 # What may stand between the days of a pause or vacation.
@@ -193,7 +213,7 @@ _DOINGS: Final[dict[str, Callable[[str, Asked], Told]]] = {
 def status(match: Match, user: User) -> str:
     """Return in a sentence how a table or match stands for the person."""
     if match.status == "cancelled":
-        return "This table is closed."
+        return _("This table is closed.")
     if match.status == "open":
         return _waiting_for(match)
     played = log.read(match)
@@ -203,11 +223,11 @@ def status(match: Match, user: User) -> str:
 
 def _waiting_for(match: Match) -> str:
     if match.status != "open":
-        return "The match has begun."
+        return _("The match has begun.")
     free = match.seats - len(log.places(match))
     if not free:
-        return f"Every seat is taken; {match.host.name} starts the match."
-    return f"{wording.counted(free, 'seat')} {'is' if free == 1 else 'are'} still free."
+        return _("Every seat is taken; {host} starts the match.").format(host=match.host.name)
+    return ngettext("{n} seat is still free.", "{n} seats are still free.", free).format(n=free)
 
 
 def _title(asked: Asked) -> str:

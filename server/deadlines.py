@@ -40,7 +40,9 @@ def run(now: Callable[[], datetime], limit: int = 100) -> int:
 def due(now: datetime, limit: int) -> list[Match]:
     """Return the running matches whose deadline has passed and that no scheduler holds."""
     free = Match.leased_until.is_null() | (Match.leased_until <= now)
-    query = Match.select().where((Match.status == "running") & (Match.deadline <= now) & free)
+    query = Match.select().where(
+        (Match.status == "running") & (Match.deadline <= now) & free & Match.frozen_at.is_null()
+    )
     return list(query.order_by(Match.deadline).limit(limit))
 
 
@@ -66,7 +68,7 @@ def remind(now: datetime, limit: int = 200) -> int:
     """Queue the reminders that are due; return for how many matches."""
     # Whoever is out of time already, after an outage say, is not told that he still has some.
     in_time = (Match.status == "running") & (Match.reminder_at <= now) & (Match.deadline > now)
-    due_now = Match.select().where(in_time).order_by(Match.reminder_at).limit(limit)
+    due_now = Match.select().where(in_time & Match.frozen_at.is_null()).order_by(Match.reminder_at).limit(limit)
     count = 0
     for match in list(due_now) if not outages.unsettled(now) else ():
         try:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from engine.language import gettext as _
 from engine.replay import Row
-from server import ahead, columns, companions, db, log, notify
+from server import ahead, columns, companions, db, log, meters, notify
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
@@ -50,16 +51,15 @@ class Desk:
     def require_running(self) -> None:
         """Raise `Refused` (not-running) if the match has ended."""
         if self.played.outcome:
-            raise Refused("not-running", "This match has ended.")
+            raise Refused("not-running", _("This match has ended."))
 
     def require_room(self, seat: int) -> None:
         """Raise `Refused` (throttled) if the seat has filled the log with as much besides moves as one may."""
         if sum(row.kind in AFFAIRS and row.seat == seat for row in self.played.rows) >= MOST_AFFAIRS:
-            raise Refused(
-                "throttled",
-                f"In one match a player proposes and asks {MOST_AFFAIRS} times at most. "
-                "Moving, resigning and the clocks go on.",
+            told = _(
+                "In one match a player proposes and asks {n} times at most. Moving, resigning and the clocks go on."
             )
+            raise Refused("throttled", told.format(n=MOST_AFFAIRS))
 
     def hand_to_bot(self, seat: int, via: str) -> None:
         """Put a bot in the seat, with a row that says so, and a line of talk."""
@@ -75,23 +75,28 @@ class Desk:
     def _seat(self, seat: int, user: User) -> None:
         place = self.seats[seat]
         place.user = user
-        Seat.update(user=user, visited_at=None).where(Seat.id == place.id).execute()
+        Seat.update(user=user, visited_at=None, turn_mail="").where(Seat.id == place.id).execute()
         ahead.forget(self.match, seat)
 
 
 @contextmanager
-def writing(match_id: int, now: datetime) -> Iterator[Desk]:
+def writing(match_id: int, now: datetime, *, frozen: bool = False) -> Iterator[Desk]:
     """Hold a running match, and at the end of the block store what follows from the rows put: all or nothing.
 
-    Raises `Refused` (not-found, not-running, damaged).
+    A match that a keeper holds is given to him alone, who says `frozen`. Raises `Refused` (not-found, not-running,
+    frozen, damaged).
     """
     with db.transaction():
         match = log.get(match_id, hold=True)
         if match.status in {"open", "cancelled"}:
-            raise Refused("not-running", "This match is not running.")
+            raise Refused("not-running", _("This match is not running."))
+        if match.frozen_at and not frozen:
+            raise log.frozen(match)
         desk = Desk(log.read(match), log.places(match), now)
         yield desk
         if desk.rows:
             ahead.follow(desk)
             columns.store(desk.played, now)
             notify.advanced(desk.played, desk.rows, now, desk.dropped)
+    for row in desk.rows:
+        meters.ROWS.labels(row.kind).inc()

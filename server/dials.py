@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from engine import counting
 from engine.counting import Span
+from engine.language import gettext as _
 from server import columns, timeouts
 from server.log import Played
 from server.models import Seat
@@ -84,15 +85,16 @@ def _away(played: Played, seat: int, now: datetime) -> Span | None:
 def _fate(played: Played, places: Sequence[Seat], seat: int) -> str:
     """Return what `timeouts.time_out` will do to a person in the seat, to go on after "if the time runs out"."""
     rule = played.clocks.rule
+    # Translators: these go on after "If the time runs out," and "Then"; a colon may stand before them.
     if columns.undecided(played, seat):
-        return "a bot takes the seat over"
+        return _("a bot takes the seat over")
     if timeouts.never_moved(played, seat):
-        return "a bot takes the seat over, because nobody has moved in it yet, and whoever wants may have it"
+        return _("a bot takes the seat over, because nobody has moved in it yet, and whoever wants may have it")
     if rule.missing == "loss":
-        return "that counts as resigning"
+        return _("that counts as resigning")
     if rule.missing == "vote" and timeouts.others(places, seat):
-        return "the others decide what becomes of the seat"
+        return _("the others decide what becomes of the seat")
     if rule.missing != "bot":
-        return "a bot takes the seat over"
+        return _("a bot takes the seat over")
     taken = played.position.misses[seat] + 1 >= rule.misses
-    return "a simple move is made" + (", and a bot takes the seat over" if taken else "")
+    return _("a simple move is made, and a bot takes the seat over") if taken else _("a simple move is made")

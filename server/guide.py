@@ -9,6 +9,7 @@ from functools import cache
 from engine import games
 from engine.base import Lesson, View
 from engine.deal import stream_for
+from engine.language import gettext as _
 from server import companions, db, log, story
 from server.errors import Refused
 from server.log import Played
@@ -55,9 +56,9 @@ def switch(match: Match, user: User, on: bool) -> None:
     """Show the guide to the person, or no longer. Raises `Refused` (not-yours, bad-input)."""
     seats, seat = log.places(match), log.own_number(match, user)
     if seat is None:
-        raise Refused("not-yours", "You have no seat in this match.")
+        raise Refused("not-yours", _("You have no seat in this match."))
     if on and not (exists(match.game) and (seats[seat].guided or companions.alone(seats))):
-        raise Refused("bad-input", "There is no guide for this match.")
+        raise Refused("bad-input", _("There is no guide for this match."))
     with db.transaction():
         Seat.update(guided=on).where(Seat.id == seats[seat].id).execute()
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from engine import games
 from server import db, dials, log, notes, seating, story
 from server.dials import Dial
 from server.errors import Refused
 from server.log import Played
-from server.models import Match, Seat, User
+from server.models import Invited, Match, Seat, User
 
 # A second look within this time is not worth a write.
 VISIT: Final = timedelta(seconds=30)
 # Rows about people and clocks that say nothing of how the match goes.
 QUIET: Final = frozenset({"hours", "vacation", "outage"})
+# Least time left first, then matches without a limit: left to themselves, the databases put these at different ends.
+_BY_TIME: Final = (Match.deadline.asc(nulls="last"), Match.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +44,60 @@ class Entry:
 
 
 def entries(user: User, now: datetime) -> list[Entry]:
-    """Return the person's running matches: his turn first, each group by the time left."""
+    """Return the person's running matches: his turn first, each group by the time left, without a limit last."""
     query = Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running"))
     noted = notes.first_lines(user)
-    found = [_entry(match, user, now, noted.get(match.id, "")) for match in query.order_by(Match.deadline, Match.id)]
+    found = _entries(query.order_by(*_BY_TIME), user, now, noted)
     return sorted(found, key=lambda entry: not entry.my_turn)
 
 
+def due(user: User, now: datetime) -> list[Entry]:
+    """Return the matches in which the person is awaited, least time left first; those without a limit last."""
+    found = _entries(awaiting(user), user, now, {})
+    left = {entry.match.id: entry.dial.left for entry in found if entry.dial and entry.dial.left is not None}
+    return sorted(found, key=lambda entry: left.get(entry.match.id, timedelta.max))
+
+
 def waiting(user: User) -> int:
-    """Return in how many matches the person is awaited."""
-    return len(awaiting(user))
+    """Return how much waits for the person: his turns, invitations, and ends that he has not looked at."""
+    return waiting_for([user.id])[user.id]
+
+
+def waiting_for(numbers: Collection[int]) -> Counter[int]:
+    """Return by number of the person how much waits for each of these people; from the columns, without replay."""
+    found: Counter[int] = Counter()
+    held = Seat.user.in_(list(numbers)) & _going_on()
+    running: list[Any] = list(Seat.select(Seat.user, Seat.number, Match.to_act).join(Match).where(held).tuples())
+    found.update(user for user, number, to_act in running if str(number) in to_act.split(","))
+    theirs = Seat.user.in_(list(numbers)) | Seat.owner.in_(list(numbers))
+    new = theirs & (Match.status == "finished") & (Seat.seen < Match.length)
+    ends: list[Any] = list(Seat.select(Seat.user, Seat.owner, Seat.match).join(Match).where(new).tuples())
+    found.update(user for user, _match in {(user, end[2]) for end in ends for user in end[:2] if user in numbers})
+    asked: list[Any] = list(_invited(numbers).select(Invited.user).tuples())
+    found.update(user for (user,) in asked)
+    return found
 
 
 def next_waiting(user: User, after: Match) -> Match | None:
-    """Return the match to go to from another: the next on the list where the person is awaited, around the end."""
+    """Return the match to go to from another: the next on the list where the person is awaited, around the end.
+
+    So what is skipped comes round last. A match that is frozen is passed over: nothing can be done there.
+    """
     others = [match for match in awaiting(user) if match.id != after.id]
     later = [match for match in others if _place(match) > _place(after)]
-    return next(iter(later or others), None)
+    earlier = [match for match in others if match not in later]
+    return next((match for match in (*later, *earlier) if _is_sound(match)), None)
 
 
 def tables(user: User) -> list[Match]:
     """Return the open tables the person sits at."""
     mine = (Seat.owner == user) & (Match.status == "open") & Match.game.in_(list(games.games()))
     return list(Match.select().join(Seat).where(mine).order_by(Match.id))
+
+
+def invitations(user: User) -> list[Match]:
+    """Return the open tables with a free seat that the person is invited to and does not sit at."""
+    return list(_invited([user.id]).order_by(Match.id))
 
 
 def lost(user: User) -> list[Match]:
@@ -130,14 +164,33 @@ def visit(match: Match, user: User, now: datetime) -> None:
 
 def awaiting(user: User) -> list[Match]:
     """Return the running matches in which the person is awaited, by the time left; from the columns, without replay."""
-    query = Seat.select(Seat, Match).join(Match).where((Seat.user == user) & (Match.status == "running"))
-    return [seat.match for seat in query.order_by(Match.deadline, Match.id) if seat.number in seat.match.awaited]
+    query = Seat.select(Seat, Match).join(Match).where((Seat.user == user) & _going_on())
+    return [seat.match for seat in query.order_by(*_BY_TIME) if seat.number in seat.match.awaited]
 
 
-def _entry(match: Match, user: User, now: datetime, note: str) -> Entry:
-    seats = log.places(match)
+def _going_on() -> Any:
+    """Return the condition that something can be done in a match: it runs, and no keeper holds it."""
+    return (Match.status == "running") & Match.frozen_at.is_null()
+
+
+def _invited(numbers: Collection[int]) -> Any:
+    """Return the query of the invitations of these people that can be taken up."""
+    sits = Seat.select(Seat.match).where(Seat.owner == Invited.user)
+    taken = Seat.select(db.count_all()).where(Seat.match == Match.id)
+    able = (Match.status == "open") & Match.game.in_(list(games.games())) & (taken < Match.seats)
+    return Match.select().join(Invited).where(Invited.user.in_(list(numbers)) & able & Match.id.not_in(sits))
+
+
+def _entries(matches: Iterable[Match], user: User, now: datetime, noted: Mapping[int, str]) -> list[Entry]:
+    """Return what the list says of each of the matches; `noted` are the person's notes by number of the match."""
+    found = list(matches)
+    places = log.places_of(found)
+    return [_entry(match, places[match.id], user, now, noted.get(match.id, "")) for match in found]
+
+
+def _entry(match: Match, seats: Sequence[Seat], user: User, now: datetime, note: str) -> Entry:
     mine = next(seat for seat in seats if seat.user_id == user.id)
-    my_turn = mine.number in match.awaited
+    my_turn = mine.number in match.awaited and not match.frozen_at
     last, dial, fault, unread = "", None, "", 0
     try:
         played = log.read(match)
@@ -145,6 +198,7 @@ def _entry(match: Match, user: User, now: datetime, note: str) -> Entry:
         unread = sum(row.seq > mine.seen and row.seat != mine.number for row in played.rows)
         shown = dials.dials(played, seats, now)
         dial = dials.next_to_act([shown[mine.number or 0]] if my_turn else shown)
+        fault = log.frozen(match).sentence if match.frozen_at else ""
     except Refused as refused:
         fault = refused.sentence
     return Entry(
@@ -164,6 +218,14 @@ def _last(played: Played, seats: Sequence[Seat], mine: Seat) -> str:
     seq = max((row.seq for row in played.rows if row.kind not in QUIET), default=0)
     told = story.lines(played, story.names(seats), mine.number, seq - 1, zone=mine.user.zone) if seq else []
     return told[0].sentences[0] if told else ""
+
+
+def _is_sound(match: Match) -> bool:
+    try:
+        log.read(match)
+    except Refused:
+        return False
+    return True
 
 
 def _place(match: Match) -> tuple[float, int]:

@@ -18,6 +18,7 @@ from babel import Locale
 from babel.messages import mofile, pofile
 from babel.messages.catalog import Catalog
 from babel.support import Translations
+from jinja2 import Environment
 
 from engine import language
 
@@ -54,6 +55,17 @@ def translations(code: str) -> NullTranslations:
 def speaking(code: str) -> AbstractContextManager[None]:
     """Speak a language inside the block: what is said there, in engine and server, is said in it."""
     return language.speaking(translations(code))
+
+
+def teach(environment: Environment) -> None:
+    """Let the templates of an environment speak the language spoken just now."""
+    environment.add_extension("jinja2.ext.i18n")
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.install_gettext_callables(  # type: ignore[attr-defined]
+        language.gettext, language.ngettext, newstyle=True, pgettext=language.pgettext
+    )
+    # What comes out of a variable, say a code of the log: unlike a sentence of a template it holds no markup.
+    environment.filters["said"] = language.gettext
 
 
 def current() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -13,12 +13,29 @@ from typing import Any, Final
 import css_inline
 import jinja2
 
-from engine import language
-from server import columns, commands, db, home, languages, links, log, outbox, raster, story, talk, wording
+from engine.base import View
+from engine.language import gettext as _
+from engine.language import later
+from server import (
+    columns,
+    commands,
+    db,
+    digests,
+    home,
+    languages,
+    links,
+    log,
+    outbox,
+    presence,
+    raster,
+    story,
+    talk,
+    wording,
+)
 from server.channels import DeliveryError, Message
 from server.errors import Refused
 from server.inbound.door import bounce_token
-from server.inbound.quotes import MARKER, is_marker
+from server.inbound.quotes import MARKER, harmless
 from server.log import Played
 from server.models import Match, Outbox, ReplyToken, Seat, User
 from server.settings import Settings
@@ -29,6 +46,8 @@ PICTURE_WIDTH: Final = 640
 MATCH_KINDS: Final = ("turn", "reminder", "start", "notice", "end", "answer")
 # Mails that can be answered; of the others nothing is asked.
 ANSWERED: Final = (*MATCH_KINDS, "invite", "rematch", "full")
+# What the line above which answers stand says, in the reader's language.
+ABOVE: Final = later("Please write your answer above this line.")
 # What was said at the table is told so far back, and so much of each line.
 MOST_SAID: Final = 10
 LONGEST_SAID: Final = 300
@@ -36,18 +55,21 @@ LONGEST_SAID: Final = 300
 MOST_LISTED: Final = 400
 # Mails that only make sense soon after their cause.
 LIVES: Final = dict.fromkeys(("start", "notice", "full", "outage"), timedelta(days=3))
+LIVES["digest"] = timedelta(hours=20)
+# Mails that a link in them stops: those about turns.
+UNSUBSCRIBED: Final = frozenset({"turn", "reminder", "digest"})
 
 
 def writer(settings: Settings) -> outbox.Writer:
     """Return the function that writes queued mails for `outbox.deliver_due`."""
 
-    def write(mail: Outbox, now: datetime) -> Message | str:
+    def write(mail: Outbox, now: datetime) -> Message | str | datetime:
         try:
             with languages.speaking(mail.user.language if mail.user else mail.facts.get("language", "en")):
-                return untrue(mail, now) or _message(settings, mail, now)
+                return untrue(mail, now) or _too_early(mail, now) or _message(settings, mail, now)
         except Refused as fault:
             # A frozen match may be mended; its mail waits like one that a server put off.
-            raise DeliveryError(fault.sentence) from fault
+            raise DeliveryError(f"cannot be written: {fault.code}") from fault
 
     return write
 
@@ -59,14 +81,10 @@ def untrue(mail: Outbox, now: datetime) -> str:
         return "the account is gone" if user.deleted_at else "the address takes no mail"
     if mail.kind in LIVES and mail.created_at + LIVES[mail.kind] < now:
         return "too old to be of use"
-    if match is not None and user is not None and mail.kind in {"turn", "reminder"}:
-        seat = Seat.get_or_none((Seat.match == match) & (Seat.number == mail.seat))
-        if match.status != "running" or mail.seat not in match.awaited or mail.asked != _asked(match, mail.seat):
-            return "the turn was taken meanwhile"
-        if seat is None or seat.user_id != mail.user_id:
-            return "somebody else sits in the seat now"
-        if mail.kind == "turn" and not user.turn_mail:
-            return "turn mails were switched off"
+    if match is not None and mail.kind in {"turn", "reminder"}:
+        return _turn_untrue(mail, match)
+    if user is not None and mail.kind == "digest" and not digests.waiting(user, now):
+        return "nothing waits any more"
     if match is not None and mail.kind in {"invite", "rematch", "full"} and match.status != "open":
         return "the table is no longer open"
     if match is not None and mail.kind == "full" and len(log.places(match)) < match.seats:
@@ -78,88 +96,145 @@ def untrue(mail: Outbox, now: datetime) -> str:
     return ""
 
 
+def _turn_untrue(mail: Outbox, match: Match) -> str:
+    """Return why a mail about a turn is no longer true: the turn is over, or its player does not want to hear of it."""
+    if match.status != "running" or mail.seat not in match.awaited or mail.asked != _asked(match, mail.seat):
+        return "the turn was taken meanwhile"
+    seat = _seat(mail)
+    if seat is None or seat.user_id != mail.user_id:
+        return "somebody else sits in the seat now"
+    wish = seat.turn_mail if "asker" in mail.facts else seat.wish
+    if wish == "off":
+        return "turn mails were switched off"
+    return "one mail a day tells of it" if mail.kind == "turn" and wish == "daily" else ""
+
+
+def _too_early(mail: Outbox, now: datetime) -> datetime | None:
+    """Return until when a turn mail has to wait because its reader, who wants it when he is away, is not; else None."""
+    seat = _seat(mail) if mail.kind == "turn" else None
+    if seat is None or seat.wish != "away":
+        return None
+    away = presence.away_at(seat.user, mail.created_at)
+    return away if away > now else None
+
+
+def _seat(mail: Outbox) -> Seat | None:
+    seat: Seat | None = Seat.get_or_none((Seat.match == mail.match_id) & (Seat.number == mail.seat))
+    return seat
+
+
 def _asked(match: Match, seat: int) -> int | None:
     # The column is of the seat asked last: the only one there is, unless several are awaited together.
     return match.asked if match.awaited == (seat,) else log.read(match).position.asked[seat]
 
 
 def _message(settings: Settings, mail: Outbox, now: datetime) -> Message:
+    facts = _facts(settings, mail, now)
+    return Message(
+        to_name=facts["name"],
+        to_address=mail.address,
+        subject=_(_SUBJECTS["lost" if mail.kind == "answer" and mail.match is None else mail.kind]).format_map(facts),
+        text=_text(mail.kind, facts),
+        html=_html(mail.kind, facts),
+        message_id=f"{mail.message_id}@{settings.mail_domain}",
+        thread=_thread(settings, mail),
+        date=mail.created_at,
+        reply_to=facts["reply_to"],
+        picture=facts.get("png"),
+        picture_alt=facts.get("png_alt", ""),
+        unsubscribe_url=facts["unsubscribe"],
+        unsubscribe_mail=facts["reply_to"] if facts["unsubscribe"] else None,
+        bounce_token=bounce_token(settings, mail),
+        answer=mail.kind == "answer",
+        language=languages.current(),
+    )
+
+
+def _facts(settings: Settings, mail: Outbox, now: datetime) -> dict[str, Any]:
+    """Return what the templates of a mail are given, and its picture with it."""
     facts: dict[str, Any] = {
         "kind": mail.kind,
         "site": settings.public_url,
         "house": settings.mail_name,
         "marker": MARKER,
         "user": mail.user,
+        "name": mail.user.name if mail.user else "",
         "zone": mail.user.zone if mail.user else "UTC",
         "now": now,
         "match": mail.match,
         **mail.facts,
+        "language": languages.current(),
+        "above": _(ABOVE),
+        "unsubscribe": None,
+        "reply_to": None,
+        **_special_facts(settings, mail, now),
     }
-    picture, alt, reply_to, unsubscribe = None, "", None, None
-    asked = None
-    match = mail.match if mail.kind in MATCH_KINDS else None
-    if match is not None and match.status in {"running", "finished"} and mail.user is not None:
-        played = log.read(match)
-        facts |= _match_facts(settings, mail, mail.user, played, now)
-        facts |= {"kept": mail.kind == "end" and mail.user.keeps_results, "watch_from": facts["since"]}
-        picture = None if facts["kept"] else _picture(played, facts)
-        alt = f"The board of {facts['match_name']}"
-        asked = log.expected(played, facts["seat"])
-        if mail.kind == "turn":
-            unsubscribe = f"{settings.public_url}/unsubscribe/{_link('unsubscribe', mail, now)}"
-    elif mail.match is not None:
-        facts |= _table_facts(settings, mail, mail.match, now)
-    elif mail.kind in {"confirm", "reset"}:
-        facts["url"] = f"{settings.public_url}/{mail.kind}/{_link(mail.kind, mail, now)}"
-    elif mail.user is not None and mail.kind == "outage":
-        down = (datetime.fromtimestamp(mail.facts[end], UTC) for end in ("from", "to"))
-        facts["down"] = [wording.when(moment, mail.user.zone) for moment in down]
-        facts["waiting"] = _waiting(settings, mail.user)
-    elif mail.user is not None and mail.kind == "summary":
-        facts["waiting"] = _waiting(settings, mail.user)
-        facts["ended"] = [_named(settings, log.get(number)) for number in mail.facts["ended"]]
+    if mail.kind in UNSUBSCRIBED:
+        facts["unsubscribe"] = f"{settings.public_url}/unsubscribe/{_link('unsubscribe', mail, now)}"
     if settings.answers and mail.match is not None and mail.kind in ANSWERED:
-        reply_to = f"move+{_reply_token(mail, asked, now)}@{settings.mail_domain}"
-    facts["reply_to"] = reply_to
-    if mail.kind == "answer":
-        facts |= _answer_facts(mail, facts)
-    facts["unsubscribe"] = unsubscribe
-    return Message(
-        to_name=mail.user.name if mail.user else "",
-        to_address=mail.address,
-        subject=_SUBJECTS["lost" if mail.kind == "answer" and mail.match is None else mail.kind].format_map(facts),
-        text=_text(mail.kind, facts),
-        html=_html(mail.kind, facts),
-        message_id=f"{mail.message_id}@{settings.mail_domain}",
-        thread=_thread(settings, mail),
-        date=mail.created_at,
-        reply_to=reply_to,
-        picture=picture,
-        picture_alt=alt,
-        unsubscribe_url=unsubscribe,
-        unsubscribe_mail=reply_to if unsubscribe else None,
-        bounce_token=bounce_token(settings, mail),
-        answer=mail.kind == "answer",
-    )
+        facts["reply_to"] = f"move+{_reply_token(mail, facts.get('expected'), now)}@{settings.mail_domain}"
+    return facts | _answer_facts(mail, facts) if mail.kind == "answer" else facts
 
 
+def _special_facts(settings: Settings, mail: Outbox, now: datetime) -> dict[str, Any]:
+    """Return the facts of what the mail is about: a match, a table, or what `_OWN_FACTS` has for its kind."""
+    match = mail.match
+    if match is None:
+        own = _OWN_FACTS.get(mail.kind)
+        return own(settings, mail, mail.user, now) if own and mail.user is not None else {}
+    if mail.kind in MATCH_KINDS and match.status in {"running", "finished"} and mail.user is not None:
+        return _match_facts(settings, mail, mail.user, log.read(match), now)
+    return _table_facts(settings, mail, match, now)
+
+
+def _link_facts(settings: Settings, mail: Outbox, user: User, now: datetime) -> dict[str, Any]:
+    return {"url": f"{settings.public_url}/{mail.kind}/{_link(mail.kind, mail, now)}"}
+
+
+def _outage_facts(settings: Settings, mail: Outbox, user: User, now: datetime) -> dict[str, Any]:
+    down = (datetime.fromtimestamp(mail.facts[end], UTC) for end in ("from", "to"))
+    return {
+        "restored": mail.facts.get("restored", False),
+        "down": [wording.when(moment, user.zone) for moment in down],
+        "waiting": _waiting(settings, user),
+    }
+
+
+def _summary_facts(settings: Settings, mail: Outbox, user: User, now: datetime) -> dict[str, Any]:
+    ended = [_named(settings, log.get(number)) for number in mail.facts["ended"]]
+    return {"waiting": _waiting(settings, user), "ended": ended}
+
+
+def _digest_facts(settings: Settings, mail: Outbox, user: User, now: datetime) -> dict[str, Any]:
+    return {"waiting": [_due(settings, entry, user) for entry in digests.waiting(user, now)]}
+
+
+_OWN_FACTS: Final[Mapping[str, Callable[[Settings, Outbox, User, datetime], dict[str, Any]]]] = {
+    "confirm": _link_facts,
+    "reset": _link_facts,
+    "outage": _outage_facts,
+    "summary": _summary_facts,
+    "digest": _digest_facts,
+}
 # A match keeps one subject for all its mails, so that mail programs keep them together.
 _SUBJECTS: Final = dict.fromkeys(MATCH_KINDS, "{match_name}: {players}") | {
-    "lost": "Your mail to {house}",
-    "confirm": "Please confirm your address",
-    "known": "You already have an account",
-    "reset": "A new password for {user.name}",
-    "invite": "{host} invites you to {match_name}",
-    "rematch": "{host} would like a rematch: {match_name}",
-    "full": "{match_name}: every seat is taken",
-    "summary": "Your matches",
-    "outage": "The server was down; your deadlines have moved on",
+    "lost": later("Your mail to {house}"),
+    "confirm": later("Please confirm your address"),
+    "known": later("You already have an account"),
+    "reset": later("A new password for {name}"),
+    "invite": later("{host} invites you to {match_name}"),
+    "rematch": later("{host} would like a rematch: {match_name}"),
+    "full": later("{match_name}: every seat is taken"),
+    "summary": later("Your matches"),
+    "digest": later("Your turns"),
+    "uncalled": later("Your program is not called any more"),
+    "outage": later("The server was down; your deadlines have moved on"),
 }
 
 
-def _picture(played: Played, facts: Mapping[str, Any]) -> bytes:
-    draw, view = played.game.picture, facts["view"]
-    return raster.board(draw(view, (), "ground"), draw(view, facts["marks"], "pieces"), PICTURE_WIDTH)
+def _picture(played: Played, view: View, marks: Sequence[str]) -> bytes:
+    draw = played.game.picture
+    return raster.board(draw(view, (), "ground"), draw(view, marks, "pieces"), PICTURE_WIDTH)
 
 
 def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, now: datetime) -> dict[str, Any]:
@@ -173,6 +248,8 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
     if mail.kind == "notice":
         news = [line for line in news if line.seq >= min(mail.facts["rows"])]
     view, until = played.view(seat), columns.deadline(played)
+    marks = story.marks(news[-6:], story.undone(played))
+    kept = mail.kind == "end" and user.keeps_results
     return {
         "match_name": log.title(match),
         "players": wording.listed([place.owner.name for place in seats]),
@@ -182,14 +259,13 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
         "standing": story.standing(played, called, seat),
         "url": f"{settings.public_url}/matches/{match.id}",
         "news": news,
-        "marks": story.marks(news[-6:], story.undone(played)),
         "view": view,
         "board": played.game.text(view, called),
-        "example": view.moves[len(view.moves) // 2] if view.moves else played.game.example,
+        "example": story.example(played.game, view),
         "deadline": wording.when(until, user.zone) if until else "",
         "left": wording.span(until - now) if until else "",
         "pace": log.rule_sentence(match),
-        "acting": wording.listed([called[number] for number in played.position.to_act]),
+        "acting": [called[number] for number in played.position.to_act],
         "outcome": played.outcome,
         "scores": list(zip(called, played.outcome.scores, strict=True)) if played.outcome else [],
         "last_hash": story.shown_hash(played),
@@ -200,6 +276,11 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
         "why": _why_reminded(mail, called),
         "late": [called[number] for number in played.position.to_act if columns.undecided(played, number)],
         "first": seat is not None and since == 0,
+        "kept": kept,
+        "watch_from": since,
+        "expected": log.expected(played, seat),
+        "png": None if kept else _picture(played, view, marks),
+        "png_alt": _("The board of {match}").format(match=log.title(match)),
     }
 
 
@@ -222,19 +303,14 @@ def _said(played: Played, seat: int | None) -> list[tuple[str, str]]:
     own = story.since_own(played, seat) if seat is not None else 0
     since = log.instant(played.rows[own - 1].at if own else played.setup_row.at)
     new = [line for line in talk.lines(played.match, MOST_SAID) if line.at > since]
-    return [(line.user.name, _harmless(" ".join(line.text.split())[:LONGEST_SAID])) for line in new]
-
-
-def _harmless(text: str) -> str:
-    """Return somebody's words so that the receiver never takes them for the line above which answers stand."""
-    return text.replace("#", "") if is_marker(text) else text
+    return [(line.user.name, harmless(" ".join(line.text.split())[:LONGEST_SAID])) for line in new]
 
 
 def _why_reminded(mail: Outbox, called: Sequence[str]) -> str:
     """Return why a reminder comes: somebody asks for the move, or so much of the time is gone."""
     if "asker" in mail.facts:
-        return f"{called[mail.facts['asker']]} asks for your move."
-    return f"{mail.facts['share']} % of your time are gone." if "share" in mail.facts else ""
+        return _("{name} asks for your move.").format(name=called[mail.facts["asker"]])
+    return _("{share} % of your time are gone.").format(share=mail.facts["share"]) if "share" in mail.facts else ""
 
 
 def _waiting(settings: Settings, user: User) -> list[dict[str, str]]:
@@ -243,6 +319,18 @@ def _waiting(settings: Settings, user: User) -> list[dict[str, str]]:
         for match in home.awaiting(user)
         if match.deadline
     ]
+
+
+def _due(settings: Settings, entry: home.Entry, user: User) -> dict[str, Any]:
+    """Return what the mail of a day tells of one match."""
+    dial = entry.dial
+    return {
+        **_named(settings, entry.match),
+        "last": entry.last,
+        "late": dial is not None and dial.late,
+        "deadline": wording.when(dial.until, user.zone) if dial and dial.until else "",
+        "left": wording.span(dial.left) if dial and dial.left is not None else "",
+    }
 
 
 def _named(settings: Settings, match: Match) -> dict[str, str]:
@@ -291,7 +379,7 @@ def _answer_facts(mail: Outbox, facts: Mapping[str, Any]) -> dict[str, Any]:
         "near": mail.facts.get("near", []),
         "since": mail.facts.get("since", []),
         "received": wording.when(datetime.fromtimestamp(mail.facts["received"], UTC), facts["zone"]),
-        "words": list(commands.WORDS.values()) if mail.facts.get("help") else [],
+        "words": [word._replace(about=_(word.about)) for word in commands.WORDS.values() if mail.facts.get("help")],
         "legal": list(view.moves[:MOST_LISTED]) if mail.facts.get("help") and view else [],
         "board": facts.get("board", ""),
         "standing": facts.get("standing", ""),
@@ -308,17 +396,16 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["wrapped"] = wording.wrapped
-    environment.add_extension("jinja2.ext.i18n")
-    environment.policies["ext.i18n.trimmed"] = True
-    environment.install_gettext_callables(  # type: ignore[attr-defined]
-        language.gettext, language.ngettext, newstyle=True, pgettext=language.pgettext
-    )
+    environment.filters["listed"] = wording.listed
+    languages.teach(environment)
     return environment
 
 
 def _text(kind: str, facts: Mapping[str, Any]) -> str:
     text = _environment().get_template(f"{kind}.txt").render(facts).strip() + "\n"
-    return f"{MARKER}\n\n{text}" if facts["reply_to"] else text
+    # In English the marker says it itself; in any other language it stays, to be known again.
+    marker = MARKER if facts["language"] == "en" else f"{MARKER}\n{facts['above']}"
+    return f"{marker}\n\n{text}" if facts["reply_to"] else text
 
 
 def _html(kind: str, facts: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Final
 
+from engine.language import gettext as _
 from server import db
 from server.errors import Refused
 from server.models import Link, Match, User
@@ -35,7 +36,7 @@ def find(purpose: str, token: str, now: datetime) -> Link:
     """Return the link without using it up. Raises `Refused` (link-spent)."""
     link = Link.get_or_none((Link.hash == digest(token)) & (Link.purpose == purpose))
     if link is None or link.used_at is not None or link.expires_at <= now:
-        raise Refused("link-spent", "This link has been used or is too old. Ask for a new one.")
+        raise Refused("link-spent", _("This link has been used or is too old. Ask for a new one."))
     return link
 
 
@@ -46,7 +47,7 @@ def spend(purpose: str, token: str, now: datetime) -> Link:
         return link
     mine = Link.update(used_at=now).where((Link.hash == link.hash) & Link.used_at.is_null()).execute()
     if mine != 1:
-        raise Refused("link-spent", "This link has just been used.")
+        raise Refused("link-spent", _("This link has just been used."))
     return link
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from engine import deal, games, timerule
 from engine.base import Game
+from engine.language import gettext as _
 from server import accounts, columns, companions, db, links, log, notify, seating, throttle, vacations
 from server.errors import Refused
 from server.models import Invited, Match, Seat, User
@@ -43,7 +44,7 @@ def open_table(host: User, terms: Terms, now: datetime) -> Match:
     with db.transaction():
         _require_confirmed(host)
         if Match.select().where((Match.host == host) & (Match.status == "open")).count() >= MOST_OPEN:
-            raise Refused("bad-input", f"You have {MOST_OPEN} open tables already.")
+            raise Refused("bad-input", _("You have {n} open tables already.").format(n=MOST_OPEN))
         return _create(host, game, terms, now)
 
 
@@ -101,9 +102,9 @@ def join(
         _require_confirmed(user)
         seats = log.places(match)
         if any(seat.owner_id == user.id for seat in seats):
-            raise Refused("already-seated", "You already sit at this table.")
+            raise Refused("already-seated", _("You already sit at this table."))
         if len(seats) >= match.seats:
-            raise Refused("table-full", "Every seat at this table is taken.")
+            raise Refused("table-full", _("Every seat at this table is taken."))
         if match.invited_only and not invited and not is_invited(match, user):
             _require_invitation(match, invitation, now)
         _sit(match, user, contribution, now)
@@ -116,14 +117,19 @@ def join(
 
 
 def leave(match_id: int, user: User) -> Match:
-    """Give the seat up before the start; when the host leaves the table is closed. Raises `Refused`."""
+    """Give the seat up before the start, or an invitation to one; when the host leaves the table is closed.
+
+    Raises `Refused`.
+    """
     with db.transaction():
         match = log.get(match_id, hold=True)
         _require_seen(match, user)
         _require_open(match)
         gone = Seat.delete().where((Seat.match == match) & (Seat.owner == user)).execute()
         if not gone:
-            raise Refused("not-yours", "You do not sit at this table.")
+            gone = Invited.delete().where((Invited.match == match) & (Invited.user == user)).execute()
+        if not gone:
+            raise Refused("not-yours", _("You do not sit at this table."))
         if match.host_id == user.id:
             Match.update(status="cancelled").where(Match.id == match.id).execute()
     return log.get(match_id)
@@ -136,7 +142,7 @@ def start(match_id: int, by: User, now: datetime) -> Match:
         _require_seen(match, by)
         _require_open(match)
         if match.host_id != by.id:
-            raise Refused("not-yours", "Only the host starts the match.")
+            raise Refused("not-yours", _("Only the host starts the match."))
         _start(match, now)
     return match
 
@@ -151,10 +157,10 @@ def fill(match_id: int, by: User, strength: str, now: datetime, count: int | Non
         _require_seen(match, by)
         _require_open(match)
         if match.host_id != by.id:
-            raise Refused("not-yours", "Only the host lets bots take seats.")
+            raise Refused("not-yours", _("Only the host lets bots take seats."))
         free = match.seats - len(log.places(match))
         if not free:
-            raise Refused("table-full", "Every seat at this table is taken.")
+            raise Refused("table-full", _("Every seat at this table is taken."))
         companions.sit(match, strength, free if count is None else count, now)
         if match.autostart and len(log.places(match)) == match.seats:
             _start(match, now)
@@ -170,13 +176,19 @@ def invitation(match_id: int, by: User, now: datetime) -> str:
 
 
 def invite(match_id: int, by: User, email: str, now: datetime) -> str:
-    """Queue an invitation to a mail address and return it. Raises `Refused`."""
+    """Queue an invitation to a mail address and return that; whose it is finds it on his home page too.
+
+    Raises `Refused`.
+    """
     email = accounts.clean_email(email)
     _host_table(match_id, by)
     throttle.count("invite by", str(by.id), now)
     throttle.count("mail to", email.casefold(), now)
     with db.transaction():
-        notify.invited(_host_table(match_id, by), email, by, now)
+        match = _host_table(match_id, by)
+        if notify.invited(match, email, by, now):
+            theirs = (User.email_key == email.casefold()) & User.confirmed_at.is_null(False)
+            invite_people(match, User.select().where(theirs))
     return email
 
 
@@ -187,18 +199,29 @@ def invited_to(token: str, now: datetime) -> Match:
 
 def may_see(match: Match, user: User | None, invited: bool = False) -> bool:
     """Whether the person may see the table: those for invited people are shown to them and to who sits there."""
-    if not match.invited_only or match.status in {"running", "finished"} or invited:
+    if is_for_all(match) or invited:
         return True
-    return user is not None and (is_invited(match, user) or _sits(match, user))
+    return user is not None and (match.id, user.id) in admitted([match])
+
+
+def admitted(matches: Iterable[Match]) -> set[tuple[int, int]]:
+    """Return who may see those of the tables that are not for all: numbers of match and person, asked for at once."""
+    closed = [match.id for match in matches if not is_for_all(match)]
+    if not closed:
+        return set()
+    asked: list[Any] = list(Invited.select(Invited.match, Invited.user).where(Invited.match.in_(closed)).tuples())
+    seated: list[Any] = list(Seat.select(Seat.match, Seat.owner).where(Seat.match.in_(closed)).tuples())
+    return {*asked, *seated}
+
+
+def is_for_all(match: Match) -> bool:
+    """Whether anybody may see the table: it is not for invited people, or it is played by now."""
+    return not match.invited_only or match.status in {"running", "finished"}
 
 
 def is_invited(match: Match, user: User) -> bool:
     """Whether the person's account is invited to the table."""
     return bool(Invited.select().where((Invited.match == match) & (Invited.user == user)).exists())
-
-
-def _sits(match: Match, user: User) -> bool:
-    return bool(Seat.select().where((Seat.match == match) & (Seat.owner == user)).exists())
 
 
 def commitment(match: Match) -> str:
@@ -236,24 +259,26 @@ def leave_all(user: User, now: datetime) -> None:
         try:
             seating.resign(match.id, user, "web", now=now)
         except Refused as fault:
-            logger.warning("match %s cannot be resigned: %s", match.id, fault.sentence)
+            logger.warning("match %s cannot be resigned: %s", match.id, fault.code)
 
 
 def _check(terms: Terms) -> Game:
     try:
         game = games.game(terms.game)
     except LookupError:
-        raise Refused("bad-input", "There is no such game here.") from None
+        raise Refused("bad-input", _("There is no such game here.")) from None
     if terms.seats not in game.seat_counts:
-        counts = game.seat_counts
-        raise Refused("bad-input", f"{game.title} is for {counts[0]} to {counts[-1]} players.")
+        least, most = game.seat_counts[0], game.seat_counts[-1]
+        told = _("{game} is for {least} to {most} players.").format(game=game.title, least=least, most=most)
+        raise Refused("bad-input", told)
     _rule(terms)
     if terms.seating not in {"random", "join"}:
-        raise Refused("bad-input", "Seats are drawn at random or given in order of joining.")
-    known = {option.name: {value for value, _ in option.choices} for option in game.options}
+        raise Refused("bad-input", _("Seats are drawn at random or given in order of joining."))
+    known = {option.name: {value for value, _label in option.choices} for option in game.options}
     for name, value in terms.options.items():
         if value not in known.get(name, ()):
-            raise Refused("bad-input", f"{game.title} has no rule option {name[:40]} with that value.")
+            told = _("{game} has no rule option {name} with that value.").format(game=game.title, name=name[:40])
+            raise Refused("bad-input", told)
     return game
 
 
@@ -272,19 +297,19 @@ def _require_confirmed(user: User) -> None:
 def _require_seen(match: Match, user: User) -> None:
     """A table that a person may not see is, to him, not there."""
     if not may_see(match, user):
-        raise Refused("not-found", "There is no such match.")
+        raise Refused("not-found", _("There is no such match."))
 
 
 def _require_open(match: Match) -> None:
     if match.status != "open":
-        raise Refused("not-open", "This table is no longer open.")
+        raise Refused("not-open", _("This table is no longer open."))
 
 
 def _require_invitation(match: Match, token: str, now: datetime) -> None:
     if not token:
-        raise Refused("not-found", "There is no such match.")
+        raise Refused("not-found", _("There is no such match."))
     if links.find("invite", token, now).match_id != match.id:
-        raise Refused("link-spent", "This invitation is for another table.")
+        raise Refused("link-spent", _("This invitation is for another table."))
 
 
 def _host_table(match_id: int, by: User) -> Match:
@@ -292,7 +317,7 @@ def _host_table(match_id: int, by: User) -> Match:
     _require_seen(match, by)
     _require_open(match)
     if match.host_id != by.id:
-        raise Refused("not-yours", "Only the host invites people.")
+        raise Refused("not-yours", _("Only the host invites people."))
     return match
 
 
@@ -306,7 +331,8 @@ def _start(match: Match, now: datetime) -> None:
     seats: list[Any] = log.places(match)
     game = log.game_of(match)
     if len(seats) not in game.seat_counts:
-        raise Refused("bad-input", f"{game.title} needs at least {game.seat_counts[0]} players.")
+        told = _("{game} needs at least {least} players.").format(game=game.title, least=game.seat_counts[0])
+        raise Refused("bad-input", told)
     if match.seating == "random":
         random.SystemRandom().shuffle(seats)
     for number, seat in enumerate(seats):

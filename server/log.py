@@ -10,9 +10,10 @@ from typing import Any
 
 from engine import games, record, replay, timing
 from engine.base import Game, Outcome, View
+from engine.language import gettext as _
 from engine.replay import Position, ReplayError, Row
 from engine.timing import Timekeeper, TimingError, WrongRule
-from server import db
+from server import db, meters
 from server.errors import Refused
 from server.models import LogRow, Match, Seat, User
 
@@ -51,6 +52,11 @@ class Played:
         return self.head["setup"]
 
     @property
+    def last_at(self) -> datetime:
+        """When the last thing happened, be it the deal."""
+        return instant((self.rows[-1] if self.rows else self.setup_row).at)
+
+    @property
     def outcome(self) -> Outcome | None:
         """How the match ended, or None."""
         return self.position.outcome
@@ -73,12 +79,18 @@ def instant(text: str | None) -> datetime:
 def get(match_id: int, *, hold: bool = False) -> Match:
     """Return the match; `hold` locks its row until the transaction ends. Raises `Refused` (not-found)."""
     if not 0 < match_id < 2**31:
-        raise Refused("not-found", "There is no such match.")
+        raise Refused("not-found", _("There is no such match."))
     query = Match.select().where(Match.id == match_id)
     match = (db.locked(query) if hold else query).first()
     if match is None:
-        raise Refused("not-found", "There is no such match.")
+        raise Refused("not-found", _("There is no such match."))
     return match  # type: ignore[no-any-return]
+
+
+def frozen(match: Match) -> Refused:
+    """Return the refusal of whatever is to happen in a match that a keeper holds."""
+    told = _("The keeper of this site holds the match for now: no move is taken, and no time runs. The reason: {why}")
+    return Refused("frozen", told.format(why=match.frozen_why))
 
 
 def places(match: Match) -> list[Seat]:
@@ -123,7 +135,7 @@ def fill(match: Match, rows: Sequence[Row]) -> Played:
 
 def current(match_id: int) -> Played:
     """Replay a match with columns and log of one moment, without holding it. Raises `Refused` (not-found, damaged)."""
-    for _ in range(3):
+    for _look in range(3):
         played = read(get(match_id))
         if played.match.length == played.position.seq:
             break
@@ -133,9 +145,14 @@ def current(match_id: int) -> Played:
 
 def read(match: Match) -> Played:
     """Replay the log of a match. Raises `Refused` (damaged) if it cannot be."""
+    with meters.REPLAYS.time():
+        return _read(match)
+
+
+def _read(match: Match) -> Played:
     entries: list[Any] = list(LogRow.select().where(LogRow.match == match).order_by(LogRow.seq).tuples())
     try:
-        rows = [Row(seq, seat, kind, text, stamp(at), via) for _, seq, seat, kind, text, at, via, _ in entries]
+        rows = [Row(seq, seat, kind, text, stamp(at), via) for _id, seq, seat, kind, text, at, via, _hash in entries]
         head = json.loads(rows[0].text)
         game = games.game(head["game"])
         if head["rules"] != game.rules:
@@ -145,12 +162,11 @@ def read(match: Match) -> Played:
         clocks = Timekeeper(timing.rule(head.get("clock", match.clock)), positions, rows[0], rows[1:])
     except (ReplayError, TimingError, WrongRule, KeyError, IndexError, TypeError, ValueError, LookupError) as fault:
         # Why is for the keeper only (`verify` tells him): the text of a row may be a secret of the player who wrote it.
-        where = (
-            f"row {fault.seq} does not fit"
-            if isinstance(fault, ReplayError | TimingError)
-            else "its first row does not fit"
-        )
-        raise Refused("damaged", f"Match {match.id} cannot be replayed, so it is frozen: {where}.") from fault
+        if isinstance(fault, ReplayError | TimingError):
+            told = _("Match {match} cannot be replayed, so it is frozen: step {step} does not fit.")
+        else:
+            told = _("Match {match} cannot be replayed, so it is frozen: its setup does not fit.")
+        raise Refused("damaged", told.format(match=match.id, step=getattr(fault, "seq", 0))) from fault
     return Played(
         match=match,
         game=game,
@@ -181,7 +197,7 @@ def raw(match: Match) -> list[LogRow]:
 def append(played: Played, kind: str, seat: int | None, text: str, via: str, now: datetime) -> Row:
     """Add one row inside the caller's transaction and move the position on. Raises `engine.replay.ReplayError`."""
     # A mail counts from when it came; the rows follow each other in time all the same.
-    now = max(now, instant((played.rows[-1] if played.rows else played.setup_row).at))
+    now = max(now, played.last_at)
     row = Row(played.position.seq + 1, seat, kind, text, stamp(now), via)
     played.positions.append(replay.advance(played.position, row))
     played.last_hash = _insert(played.match.id, row, played.last_hash, now)
@@ -218,7 +234,8 @@ def game_of(match: Match) -> Game:
     try:
         return games.game(match.game)
     except LookupError as fault:
-        raise Refused("damaged", f"Match {match.id} needs a game that is not installed: {match.game}.") from fault
+        told = _("Match {match} needs a game that is not installed: {game}.")
+        raise Refused("damaged", told.format(match=match.id, game=match.game)) from fault
 
 
 def rule_sentence(match: Match) -> str:
@@ -237,7 +254,7 @@ def seat_of(seats: Sequence[Seat], user: User) -> int:
     for number, seat in enumerate(seats):
         if seat.user_id == user.id:
             return number
-    raise Refused("not-yours", "You have no seat in this match.")
+    raise Refused("not-yours", _("You have no seat in this match."))
 
 
 def own_number(match: Match, user: User | None) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from engine.language import gettext as _
 from server import accounts, db, log
 from server.errors import Refused
 from server.models import Match, Note, User
@@ -21,7 +22,7 @@ def write(match: Match, user: User, text: str, now: datetime) -> None:
         accounts.require_confirmed(user)
     text = text.replace("\r\n", "\n").strip()
     if len(text) > LONGEST:
-        raise Refused("bad-input", f"A note has at most {LONGEST} characters.")
+        raise Refused("bad-input", _("A note has at most {n} characters.").format(n=LONGEST))
     mine = (Note.match == match) & (Note.user == user)
     with db.transaction():
         Note.delete().where(mine).execute()

@@ -8,13 +8,15 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from engine.replay import Row
-from server import links, outbox
+from server import hooks, links, outbox, presence
 from server.log import Played, places
 from server.models import Match, Outage, Seat, Unwanted, User
 
 # Somebody who has just looked at the match may be about to move: his mail waits this long and is then checked again.
 PRESENT: Final = timedelta(minutes=2)
 PRESENT_DELAY: Final = timedelta(minutes=3)
+# The wishes of those who get a mail for each turn.
+TOLD_EACH: Final = frozenset({"at-once", "away"})
 # Rows that those are told of by mail who are not to move.
 NEWS: Final = frozenset({"timeout", "takeover", "resign", "offer", "undo", "vote", "wait", "pause", "resume"})
 
@@ -40,6 +42,7 @@ def advanced(
     """
     match = played.match
     if played.outcome:
+        hooks.ended(match, places(match), now)
         for user in everyone(match):
             outbox.queue("end", key=f"end {match.id} {user.id}", now=now, user=user, match=match)
         return
@@ -62,7 +65,7 @@ def _tell(played: Played, seats: Sequence[Seat], news: Sequence[Row], told: set[
             continue
         for user in {seat.user, seat.owner}:
             # Who had not been told of his turn need not hear that it was none.
-            if user.reachable and (not undone or outbox.heard(user, match)):
+            if user.reachable and (not undone or outbox.has_left(user, match)):
                 key = f"notice {match.id} {user.id} {_cause(news[-1], now)}"
                 facts = {"rows": [row.seq for row in news]}
                 outbox.queue("notice", key=key, now=now, user=user, match=match, seat=seat.number, facts=facts)
@@ -80,37 +83,48 @@ def _cause(row: Row, now: datetime) -> str:
 def _nudge(played: Played, seats: Sequence[Seat], row: Row, now: datetime) -> None:
     for number in played.position.to_act:
         seat, asked = seats[number], played.position.asked[number]
-        if seat.user.reachable:
+        # Somebody asks in person: only who wants to hear nothing of this very match is left in peace.
+        if seat.user.reachable and seat.turn_mail != "off":
             key = f"nudge {played.match.id} {number} {row.seq}"
             _queue("reminder", played.match, seat, now, key=key, asked=asked, facts={"asker": row.seat})
 
 
 def reminder(match: Match, seat: Seat, asked: int, step: int, until: datetime, now: datetime) -> None:
     """Queue a reminder of an awaited seat, once for each turn, deadline and percentage of the time."""
-    if seat.user.reachable and seat.user.turn_mail:
+    if seat.user.reachable and seat.wish != "off":
         key = f"reminder {match.id} {seat.number} {seat.user_id} {asked} {until.timestamp():.0f} {step}"
         _queue("reminder", match, seat, now, key=key, asked=asked, facts={"share": step})
 
 
-def outage(outage: Outage, now: datetime) -> None:
-    """Tell everybody whose deadlines have moved on, in one mail each; the caller holds a transaction."""
+def outage(outage: Outage, now: datetime, *, restored: bool = False) -> None:
+    """Tell everybody whose deadlines have moved on, in one mail each; the caller holds a transaction.
+
+    `restored`: what was done meanwhile is lost.
+    """
     running = Seat.select(Seat.user).join(Match).where((Match.status == "running") & Match.deadline.is_null(False))
     for user in User.select().where(User.id.in_(running) & (User.bot == "")):
-        if user.reachable and user.turn_mail:
+        if user.reachable and user.turn_mail != "off":
             facts = {"from": outage.began_at.timestamp(), "to": outage.ended_at.timestamp()}
+            facts |= {"restored": True} if restored else {}
             outbox.queue("outage", key=f"outage {outage.id} {user.id}", now=now, user=user, facts=facts)
 
 
 def catch_up(user: User, now: datetime) -> None:
     """Queue the turn mails owed to a person who could or would not be told before; the caller holds a transaction."""
-    if not (user.reachable and user.turn_mail):
+    if not user.reachable:
         return
     held = Seat.select(Seat, Match).join(Match).where((Seat.user == user) & (Match.status == "running"))
     for seat in held:
         match = seat.match
-        if seat.number in match.awaited and not outbox.told("turn", user, match, match.asked):
+        if seat.number not in match.awaited or seat.wish not in TOLD_EACH:
+            continue
+        due = _due(seat, now)
+        if outbox.told("turn", user, match, match.asked):
+            # It may wait for something that is no longer wished for.
+            outbox.put_forward("turn", user, match, match.asked, now + PRESENT_DELAY if _present(seat, now) else due)
+        else:
             key = f"turn {match.id} {seat.number} {match.asked} {user.id} again {now.timestamp():.0f}"
-            _queue("turn", match, seat, now, key=key, asked=match.asked)
+            _queue("turn", match, seat, due, key=key, asked=match.asked, now=now)
 
 
 def full(match: Match, now: datetime) -> None:
@@ -122,12 +136,15 @@ def full(match: Match, now: datetime) -> None:
         outbox.queue("full", key=key, now=now, user=match.host, match=match)
 
 
-def invited(match: Match, address: str, by: User, now: datetime) -> None:
-    """Queue an invitation to a mail address, once a day for each table; not if its owner wants none."""
+def invited(match: Match, address: str, by: User, now: datetime) -> bool:
+    """Queue an invitation to a mail address, once a day for each table; return False if its owner wants none."""
     if Unwanted.select().where(Unwanted.hash == links.digest(address.casefold())).exists():
-        return
+        return False
     key = f"invite {match.id} {now:%Y%m%d} {links.digest(address.casefold()).hex()}"
-    outbox.queue("invite", key=key, now=now, address=address, match=match, facts={"by": by.id})
+    # A stranger's language is not known; whoever invites him shares one with him, and often his own.
+    facts = {"by": by.id, "language": by.language}
+    outbox.queue("invite", key=key, now=now, address=address, match=match, facts=facts)
+    return True
 
 
 def rematch(table: Match, match: Match, by: User, others: Sequence[User], now: datetime) -> None:
@@ -153,26 +170,33 @@ def _ask(
 ) -> set[int]:
     """Queue the turn mail of every seat that is awaited since row `since` or later; return the seats that get one."""
     position = played.position
-    told = set()
+    told, awaited = set(), []
     undone = {row.seat for row in played.rows[max(0, since - 1) :] if row.kind == "undo"}
     for number, seat in enumerate(seats):
         asked = position.asked[number]
         # Who takes a move back is there to make another.
         if number not in position.to_act or asked is None or asked < since or number in undone:
             continue
-        if seat.user.reachable and seat.user.turn_mail:
+        awaited.append(seat)
+        if seat.user.reachable and seat.wish in TOLD_EACH:
             _queue(
                 "turn",
                 played.match,
                 seat,
-                now + PRESENT_DELAY if _present(seat, now) else now,
+                now + PRESENT_DELAY if _present(seat, now) else _due(seat, now),
                 key=f"turn {played.match.id} {number} {asked} {seat.user_id}",
                 asked=asked,
                 now=now,
                 facts={"dropped": dropped[number]} if number in dropped else None,
             )
             told.add(number)
+    hooks.turn(played, awaited, now)
     return told
+
+
+def _due(seat: Seat, now: datetime) -> datetime:
+    """Return when the mail of a turn that comes now is to go out."""
+    return presence.away_at(seat.user, now) if seat.wish == "away" else now
 
 
 def _present(seat: Seat, now: datetime) -> bool:

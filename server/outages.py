@@ -29,6 +29,27 @@ def beat(now: datetime) -> None:
         Job.update(began_at=now, succeeded_at=now).where(Job.name == BEAT).execute()
 
 
+def at_work(now: datetime, within: timedelta) -> bool:
+    """Whether a scheduler has been at work so short a time ago; also on a database of an older schema, or of none."""
+    if not db.has_table(Job):
+        return False
+    last = Job.select(Job.succeeded_at).where((Job.name == BEAT) & Job.succeeded_at.is_null(False)).first()
+    return last is not None and abs(now - last.succeeded_at) < within
+
+
+def restored(since: datetime, now: datetime) -> None:
+    """Give back what has passed since an instant, however short, and tell people that all is as it was then."""
+    with db.transaction():
+        Job.delete().where(Job.name == BEAT).execute()
+        # From here on the next outage counts; no scheduler has been at work yet.
+        Job.insert(name=BEAT, began_at=now, succeeded_at=None, fault="").execute()
+        if since < now:
+            # The mail of this key is the only one about the outage.
+            notify.outage(Outage.create(began_at=since, ended_at=now), now, restored=True)
+    while not give_back(now):
+        pass
+
+
 def give_back(now: datetime, limit: int = 500) -> bool:
     """Move the deadlines of running matches on by the outages that are not settled; return whether all are.
 

@@ -1,15 +1,16 @@
-"""The queue of mails: filled in the transaction of the cause, emptied by schedulers, each mail once."""
+"""The queue of mails and calls: filled in the transaction of the cause, emptied by schedulers, each thing once."""
 
 from __future__ import annotations
 
 import logging
 import secrets
+import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar
 
 from server import db
-from server.channels import Channel, DeliveryError, Message, email
+from server.channels import Call, Channel, DeliveryError, Message, Way, email, webhook
 from server.models import Match, Outbox, ReplyToken, User
 from server.settings import Settings
 
@@ -26,7 +27,18 @@ FLOOD_AGE: Final = timedelta(hours=1)
 ADDRESSES_KEPT: Final = timedelta(days=30)
 TOKENS_KEPT: Final = timedelta(days=120)
 FOLDED: Final = ("turn", "reminder", "notice", "start", "end")
-Writer = Callable[[Outbox, datetime], Message | str]
+# So many seconds a run makes calls, before the last of them.
+CALLING: Final = 20.0
+# Who takes so many seconds to take a call has those that follow put off for so long, because all others wait for him.
+SLOW: Final = 2.0
+SLOW_PAUSE: Final = timedelta(minutes=5)
+# When that is due which is held.
+NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
+# The kind of what is no mail but a call of somebody's program.
+CALL: Final = "call"
+Thing = TypeVar("Thing", Message, Call)
+Writer = Callable[[Outbox, datetime], Message | str | datetime]
+Heard = Callable[[Outbox, DeliveryError | None, datetime], None]
 
 
 def open_channel(settings: Settings) -> Channel | None:
@@ -38,6 +50,16 @@ def open_channel(settings: Settings) -> Channel | None:
             email.SmtpSettings(smtp.host, smtp.port, email.Tls(smtp.tls), smtp.user, smtp.password), sender
         )
     return email.LocalMailbox(settings.mailbox, sender) if settings.mailbox else None
+
+
+def open_caller(settings: Settings) -> Way[Call]:
+    """Return the way to people's own programs."""
+    return webhook.WebhookChannel(loopback=settings.webhook_loopback)
+
+
+def check_address(url: str, settings: Settings) -> None:
+    """Raise `DeliveryError`, with a sentence to translate, if an address is none that may be called."""
+    webhook.target(url, loopback=settings.webhook_loopback)
 
 
 def queue(
@@ -93,11 +115,18 @@ def told(kind: str, user: User, match: Match, asked: int) -> bool:
     return bool(Outbox.select().where(same & Outbox.state.not_in(["dropped", "failed"])).exists())
 
 
-def heard(user: User, match: Match) -> bool:
+def has_left(user: User, match: Match) -> bool:
     """Whether the last turn mail about the match to the person has left."""
     mine = (Outbox.kind == "turn") & (Outbox.user == user) & (Outbox.match == match)
     last = Outbox.select().where(mine).order_by(Outbox.id.desc()).first()
     return last is not None and last.state in {"handed", "sent"}
+
+
+def put_forward(kind: str, user: User, match: Match, asked: int, due_at: datetime) -> None:
+    """Let a mail of that kind about that turn wait no longer than until then, if none of its tries has failed."""
+    same = (Outbox.kind == kind) & (Outbox.user == user) & (Outbox.match == match) & (Outbox.asked == asked)
+    untried = (Outbox.state == "queued") & (Outbox.attempts == 0) & (Outbox.alarm == False)  # noqa: E712
+    Outbox.update(due_at=due_at).where(same & untried & (Outbox.due_at > due_at)).execute()
 
 
 def thread(mail: Outbox) -> tuple[str, ...]:
@@ -109,22 +138,78 @@ def thread(mail: Outbox) -> tuple[str, ...]:
         & (Outbox.user == mail.user_id)
         & (Outbox.id < mail.id)
         & (Outbox.state == "sent")
+        & (Outbox.kind != CALL)
     )
     return tuple(row.message_id for row in earlier.order_by(Outbox.id))
 
 
 def deliver_due(channel: Channel, write: Writer, now: Callable[[], datetime], limit: int = 200) -> int:
-    """Send what is due, oldest first, and return how many mails left.
+    """Send the mails that are due, oldest first, and return how many mails left.
 
-    `write` makes the message, or says in a few words why the mail is no longer true. A mail that fails is put off or
-    given up by itself and never holds up the others. After a fault of our own nothing is tried for a while.
+    `write` makes the message, or says in a few words why the mail is no longer true, or until when it has to wait. A
+    mail that fails is put off or given up by itself and never holds up the others. After a fault of our own nothing is
+    tried for a while.
     """
     if _stands_still(now()):
         return 0
     fold(now())
+    return _empty(channel, write, now, limit, lambda: Outbox.kind != CALL, lambda *_: None)
+
+
+def call_due(
+    caller: Way[Call],
+    write: Callable[[Outbox, datetime], Call | str | datetime],
+    now: Callable[[], datetime],
+    heard: Heard,
+    limit: int = 100,
+) -> int:
+    """Make the calls that are due, as mails are sent, but one for each person and for a bounded time.
+
+    Return how many were taken. `heard` is told of each that was taken (None) or failed, in the transaction in which
+    that is noted. So nobody's program, however slow, holds up the calls of others for long.
+    """
+    called: set[int | None] = set()
+    began = begun = time.monotonic()
+
+    def which() -> Any:
+        nonlocal begun
+        begun = time.monotonic()
+        return (Outbox.kind == CALL) & Outbox.user.not_in(called) if begun - began < CALLING else None
+
+    def noted(mail: Outbox, fault: DeliveryError | None, at: datetime) -> None:
+        called.add(mail.user_id)
+        heard(mail, fault, at)
+        if fault is None and time.monotonic() - begun > SLOW:
+            put_calls_off(mail.user_id, at + SLOW_PAUSE)
+
+    return _empty(caller, write, now, limit, which, noted)
+
+
+def put_calls_off(person: int | None, until: datetime) -> None:
+    """Let the calls to a person's program wait until then at least, inside the caller's transaction."""
+    theirs = (Outbox.kind == CALL) & (Outbox.user == person) & (Outbox.state == "queued")
+    Outbox.update(due_at=until).where(theirs & Outbox.done_at.is_null() & (Outbox.due_at < until)).execute()
+
+
+def put_calls_forward(person: int, now: datetime) -> None:
+    """Let no call to a person's program wait any longer, inside the caller's transaction."""
+    theirs = (Outbox.kind == CALL) & (Outbox.user == person) & (Outbox.state == "queued")
+    Outbox.update(due_at=now).where(theirs & Outbox.done_at.is_null() & (Outbox.due_at > now)).execute()
+
+
+def _empty(
+    channel: Way[Thing],
+    write: Callable[[Outbox, datetime], Thing | str | datetime],
+    now: Callable[[], datetime],
+    limit: int,
+    which: Callable[[], Any],
+    heard: Heard,
+) -> int:
+    """Send what is due of what `which` tells each time, until it tells None."""
     sent = 0
     for _ in range(limit):
-        mail = _claim(now())
+        wanted = which()
+        mail = None if wanted is None else _claim(now(), wanted)
         if mail is None:
             break
         try:
@@ -132,27 +217,32 @@ def deliver_due(channel: Channel, write: Writer, now: Callable[[], datetime], li
             if isinstance(message, str):
                 _close(mail, "dropped", message, now())
                 continue
+            if isinstance(message, datetime):
+                _wait(mail, message)
+                continue
             _hand(mail, channel, message)
         except DeliveryError as fault:
-            if not _failed(mail, fault, now()):
+            if not _failed(mail, fault, now(), heard):
                 break
         except Exception as fault:
             # A mail that cannot be written must not stop the queue; it is tried again like one that was put off.
             logger.exception("mail %s cannot be written", mail.id)
-            _failed(mail, DeliveryError(f"cannot be written: {type(fault).__name__}"), now())
+            _failed(mail, DeliveryError(f"cannot be written: {type(fault).__name__}"), now(), heard)
         else:
-            _close(mail, "sent", "", now())
+            with db.transaction():
+                _close(mail, "sent", "", now())
+                heard(mail, None, now())
             sent += 1
     return sent
 
 
-def _claim(now: datetime) -> Outbox | None:
+def _claim(now: datetime, which: Any) -> Outbox | None:
     """Take the oldest due mail for a while; nobody else will, and if this process dies somebody will later.
 
     A mail in hand is due again when the lease is over: then the process died. If it had come as far as handing the mail
     over, the mail may have been delivered: it is sent once more with the same id and never again.
     """
-    due = Outbox.done_at.is_null() & (Outbox.due_at <= now)
+    due = which & Outbox.done_at.is_null() & (Outbox.due_at <= now)
     twice = due & (Outbox.state == "handed") & (Outbox.unsure == True)  # noqa: E712
     with db.transaction():
         Outbox.update(state="failed", done_at=now, note="cut off twice while sending").where(twice).execute()
@@ -167,7 +257,7 @@ def _claim(now: datetime) -> Outbox | None:
     return mail
 
 
-def _hand(mail: Outbox, channel: Channel, message: Message) -> None:
+def _hand(mail: Outbox, channel: Way[Thing], message: Thing) -> None:
     """Give the message to the channel, after noting that from here on it may arrive. Raises `DeliveryError`."""
     with db.transaction():
         Outbox.update(state="handed").where(_mine(mail)).execute()
@@ -187,15 +277,29 @@ def _close(mail: Outbox, state: str, note: str, now: datetime, *, stop: bool = F
             User.update(mail_stopped=note[:200]).where(User.id == mail.user_id).execute()
 
 
-def _failed(mail: Outbox, fault: DeliveryError, now: datetime) -> bool:
+def _wait(mail: Outbox, until: datetime) -> None:
+    """Let the mail lie until an instant, as if nobody had taken it up."""
+    with db.transaction():
+        waits = {"state": "queued", "due_at": until, "attempts": mail.attempts - 1}
+        Outbox.update(**waits).where(_mine(mail)).execute()
+
+
+def _failed(mail: Outbox, fault: DeliveryError, now: datetime, heard: Heard) -> bool:
     """Put the mail off or give it up; return whether the others may be tried."""
+    with db.transaction():
+        goes_on = _noted(mail, fault, now)
+        heard(mail, fault, now)
+    return goes_on
+
+
+def _noted(mail: Outbox, fault: DeliveryError, now: datetime) -> bool:
     if fault.alarm:
         logger.critical("outgoing mail stands still: %s", fault)
         _put_off(mail, fault, now + ALARM_PAUSE, attempts=mail.attempts - 1)
         return False
     # A mail that may have arrived is sent once more and never again.
     if fault.permanent or (fault.unknown and mail.unsure) or mail.attempts > len(WAITS):
-        _close(mail, "failed", str(fault), now, stop=fault.permanent)
+        _close(mail, "failed", str(fault), now, stop=fault.permanent and mail.kind != CALL)
     else:
         _put_off(mail, fault, now + WAITS[mail.attempts - 1], attempts=mail.attempts)
     return True
@@ -240,6 +344,25 @@ def fold(now: datetime) -> int:
     return len(people)
 
 
+def hold() -> int:
+    """Keep all that waits from leaving, inside the caller's transaction; return how many mails and calls that are.
+
+    After a restore nobody knows which of them have left since the backup was made.
+    """
+    waiting = Outbox.done_at.is_null() & (Outbox.state != "held")
+    # One that was being handed over may have been delivered even then.
+    Outbox.update(unsure=True).where(waiting & (Outbox.state == "handed")).execute()
+    return int(Outbox.update(state="held", due_at=NEVER, lease="").where(waiting).execute())
+
+
+def release(now: datetime, *, drop: bool = False) -> int:
+    """Let what is held go out, or drop it; return how many mails and calls that are."""
+    free = {"state": "dropped", "done_at": now, "note": "held after a restore"} if drop else {"state": "queued"}
+    with db.transaction():
+        held = Outbox.done_at.is_null() & (Outbox.state == "held")
+        return int(Outbox.update(due_at=now, **free).where(held).execute())
+
+
 def sweep(now: datetime) -> None:
     """Forget the addresses of strangers who were invited, and tokens that nobody will answer to any more."""
     with db.transaction():
@@ -250,5 +373,6 @@ def sweep(now: datetime) -> None:
 
 def oldest_due(now: datetime) -> timedelta:
     """Return how long the oldest due mail has been waiting."""
-    first = Outbox.select().where(Outbox.done_at.is_null() & (Outbox.due_at <= now)).order_by(Outbox.due_at).first()
+    due = (Outbox.kind != CALL) & Outbox.done_at.is_null() & (Outbox.due_at <= now)
+    first = Outbox.select().where(due).order_by(Outbox.due_at).first()
     return now - first.due_at if first else timedelta(0)

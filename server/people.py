@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from engine import games
+from engine.language import gettext as _
 from server import accounts, db, home, parts, ratings
 from server.archive import guests
 from server.errors import Refused
@@ -108,7 +109,7 @@ def find(name: str) -> User:
         (User.name_key == f"*{key}") & (User.bot != "")
     )
     if found is None or not (found.confirmed_at or found.deleted_at or found.bot):
-        raise Refused("not-found", "There is nobody of that name.")
+        raise Refused("not-found", _("There is nobody of that name."))
     return found
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from engine.base import AmbiguousMove, IllegalMove, InvalidMove, MoveError, View
+from engine.language import gettext as _
 from engine.replay import NOT_BY_THE_PERSON
 from server import db, log, story, throttle
 from server.desk import writing
@@ -60,7 +61,7 @@ def submit(
     Raises `Refused` with codes of docs/errors.md; then nothing has changed.
     """
     if key and len(key) > LONGEST_KEY:
-        raise Refused("bad-input", f"A request key has at most {LONGEST_KEY} characters.")
+        raise Refused("bad-input", _("A request key has at most {n} characters.").format(n=LONGEST_KEY))
     with _one_use_of_a_key(), writing(match_id, now) as desk:
         repeated = key and ClientKey.get_or_none((ClientKey.user == by) & (ClientKey.key == key))
         if repeated:
@@ -87,13 +88,13 @@ def _one_use_of_a_key() -> Iterator[None]:
 
 
 def _used_elsewhere() -> Refused:
-    return Refused("bad-input", "This request key was used for another match.")
+    return Refused("bad-input", _("This request key was used for another match."))
 
 
 def preview(match: Match, seat: int, text: str, expected: int, by: User) -> Trial:
     """Try a move out, with the checks of `submit`; nothing is stored. Raises `Refused`."""
     if match.status != "running":
-        raise Refused("not-running", "This match is not running.")
+        raise Refused("not-running", _("This match is not running."))
     played, seats = log.read(match), log.places(match)
     _may_act(seats, seat, by)
     _check_expected(played, seats, seat, expected)
@@ -122,7 +123,7 @@ def move_reader(match: Match, seat: int | None, *, own: bool = True) -> Callable
     is legal depends on what is hidden from him.
     """
     if match.status != "running" or seat is None:
-        return lambda _: ""
+        return lambda _text: ""
     played = log.read(match)
     state = played.position.state
 
@@ -149,9 +150,8 @@ def take_back(match_id: int, by: User, via: str, *, row: int | None = None, now:
         desk.require_running()
         last = last_own_move(desk.played, seat)
         if last is None or row not in {None, last}:
-            raise Refused(
-                "not-your-turn", "There is no move of yours to take back: another has moved, or it is too late."
-            )
+            told = _("There is no move of yours to take back: another has moved, or it is too late.")
+            raise Refused("not-your-turn", told)
         desk.put("undo", seat, str(last), via)
 
 
@@ -179,7 +179,7 @@ def nudge(match_id: int, by: User, via: str, *, now: datetime) -> None:
         desk.require_running()
         desk.require_room(seat)
         if not may_nudge(desk.played, desk.seats, seat, now):
-            raise Refused("throttled", "Those awaited have been told within the last day. Give them some time.")
+            raise Refused("throttled", _("Those awaited have been told within the last day. Give them some time."))
         desk.put("nudge", seat, "", via)
 
 
@@ -199,7 +199,7 @@ def sweep(now: datetime) -> None:
 
 def _may_act(seats: list[Seat], seat: int, by: User) -> None:
     if not 0 <= seat < len(seats) or seats[seat].user_id != by.id:
-        raise Refused("not-yours", "This is not your seat.")
+        raise Refused("not-yours", _("This is not your seat."))
 
 
 def _check_expected(played: Played, seats: list[Seat], seat: int, expected: int) -> None:
@@ -208,13 +208,14 @@ def _check_expected(played: Played, seats: list[Seat], seat: int, expected: int)
     if awaited and position.asked[seat] == expected:
         return
     if expected == position.seq and not awaited and not position.outcome:
-        raise Refused("not-your-turn", "It is not your turn.")
+        raise Refused("not-your-turn", _("It is not your turn."))
     called = story.names(seats)
     since = [sentence for line in story.lines(played, called, seat, expected) for sentence in line.sentences]
     if position.outcome:
-        raise Refused("not-running", "This match has ended; nothing was changed.", since=since)
-    now = "It is your turn again." if awaited else f"It is {called[position.to_act[0]]}'s turn."
-    raise Refused("stale", f"The match has moved on; nothing was changed. {now}", since=since)
+        raise Refused("not-running", _("This match has ended; nothing was changed."), since=since)
+    now = _("It is your turn again.") if awaited else story.turn_of(called, position.to_act[:1])
+    moved_on = _("The match has moved on; nothing was changed.")
+    raise Refused("stale", f"{moved_on} {now}", since=since)
 
 
 def _parse(played: Played, seat: int, text: str) -> object:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 import struct
 from pathlib import Path
 from xml.parsers import expat
 
 import resvg_py
-from PIL import Image
+from PIL import Image, ImageFont
 
 FONTS = Path(__file__).parent / "static" / "fonts"
 _SVG = "http://www.w3.org/2000/svg svg"
+_SIZE = re.compile(r'<svg [^>]*?\bwidth="(\d+)" height="(\d+)"')
+_MEASURED = 100
+
+Box = tuple[int, int, int]
+"""Where a picture lies on another, in pixels: left, top and width."""
 
 
 class RasterError(ValueError):
@@ -20,7 +26,7 @@ class RasterError(ValueError):
 
 
 def png(svg: str, width: int) -> bytes:
-    """Return the drawing as a PNG `width` pixels wide and as high as its proportions ask.
+    """Return the drawing as a PNG `width` pixels wide, 0 for its own, and as high as its proportions ask.
 
     Text is set in our own fonts, whatever family the drawing names: with the machine's fonts the picture would differ
     from house to house, and text without a font vanishes without a word. Nothing outside the drawing is loaded. Raises
@@ -31,7 +37,7 @@ def png(svg: str, width: int) -> bytes:
     try:
         return resvg_py.svg_to_bytes(
             svg_string=svg,
-            width=width,
+            width=width or None,
             skip_system_fonts=True,
             font_files=list(files),
             font_family=family,
@@ -52,9 +58,41 @@ def board(ground: str, pieces: str, width: int) -> bytes:
     """
     picture = _kept(ground, width).copy()
     picture.alpha_composite(_open(pieces, width))
-    out = io.BytesIO()
-    picture.convert("RGB").quantize(128, Image.Quantize.FASTOCTREE).save(out, "PNG", compress_level=9)
-    return out.getvalue()
+    return _packed(picture)
+
+
+@functools.lru_cache(maxsize=32)
+def poster(frame: str, layers: tuple[str, ...], box: Box) -> bytes:
+    """Return a drawing with others of one size laid over it, in a box of its pixels, as a PNG of 128 colours.
+
+    The frame gives the size in pixels. Of the layers the first is the ground, as in `board`. Raises `RasterError`.
+    """
+    left, top, width = box
+    sheet, board = _open(frame, 0), _kept(layers[0], width).copy()
+    for layer in layers[1:]:
+        board.alpha_composite(_open(layer, width))
+    sheet.alpha_composite(board, (left, top))
+    return _packed(sheet)
+
+
+def size(svg: str) -> tuple[int, int]:
+    """Return the width and height that a drawing names itself. Raises `RasterError`."""
+    found = _SIZE.search(svg)
+    if found is None:
+        raise RasterError("a drawing without a size")
+    return int(found[1]), int(found[2])
+
+
+def text_width(text: str, height: int) -> float:
+    """Return how many pixels wide a text is in our font of that height."""
+    return float(_typeface().getlength(text)) * height / _MEASURED
+
+
+def has_letters(text: str) -> bool:
+    """Whether our font has every letter of the text, so that none is missing where it is drawn."""
+    font = _typeface()
+    unknown = bytes(font.getmask("\uffff"))
+    return all(letter == " " or bytes(font.getmask(letter)) != unknown for letter in text)
 
 
 @functools.lru_cache(maxsize=8)
@@ -64,6 +102,13 @@ def _kept(svg: str, width: int) -> Image.Image:
 
 def _open(svg: str, width: int) -> Image.Image:
     return Image.open(io.BytesIO(png(svg, width))).convert("RGBA")
+
+
+def _packed(picture: Image.Image) -> bytes:
+    """Return the picture as a PNG of 128 colours."""
+    out = io.BytesIO()
+    picture.convert("RGB").quantize(128, Image.Quantize.FASTOCTREE).save(out, "PNG", compress_level=9)
+    return out.getvalue()
 
 
 def _check(svg: str) -> None:
@@ -92,6 +137,11 @@ def _check(svg: str) -> None:
         parser.Parse(svg.encode("utf-8", "replace"), True)
     except expat.ExpatError as error:
         raise RasterError(f"not a drawing: {error}") from error
+
+
+@functools.cache
+def _typeface() -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(_fonts()[0][0], _MEASURED)
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from openskill.models import PlackettLuce
 
+from engine.language import gettext as _
 from server import db, parts
 from server.errors import Refused
 from server.models import Part, Rating, User, Watermark
@@ -236,6 +237,6 @@ def _behind(text: str) -> Any:
     """Return the condition that somebody stands behind a mark in the order of a ladder."""
     mark = _MARK.fullmatch(text)
     if not mark:
-        raise Refused("bad-input", "This page of the ladder does not exist.")
+        raise Refused("bad-input", _("This page of the ladder does not exist."))
     shown, number = int(mark[1]), int(mark[2])
     return (Rating.shown < shown) | ((Rating.shown == shown) & (Rating.user > number))

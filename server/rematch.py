@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
+from engine.language import gettext as _
 from server import db, lobby, log, notify, throttle
 from server.errors import Refused
 from server.lobby import Terms
@@ -25,9 +26,9 @@ def ask(match_id: int, by: User, *, now: datetime) -> Match:
         match = log.get(match_id, hold=True)
         people = players(match)
         if match.status != "finished":
-            raise Refused("not-running", "A rematch is asked for when the match has ended.")
+            raise Refused("not-running", _("A rematch is asked for when the match has ended."))
         if by.id not in {user.id for user in people}:
-            raise Refused("not-yours", "Only those who played ask for a rematch.")
+            raise Refused("not-yours", _("Only those who played ask for a rematch."))
         table = offered(match, now)
         if table is None:
             return _offer(match, by, people, now)

@@ -12,11 +12,15 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from server import (
     accounts,
     analysis,
+    backup,
     bots,
     clock,
     db,
     deadlines,
+    digests,
+    hooks,
     inbound,
+    journal,
     letters,
     links,
     outages,
@@ -24,6 +28,7 @@ from server import (
     play,
     ratings,
     rematch,
+    sessions,
     thinking,
     throttle,
     visitors,
@@ -34,8 +39,8 @@ from server.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-# A job that has not succeeded for this many ticks is late, and the readiness page says so.
-LATE_TICKS: Final = 20
+# Jobs that are done every hour; all others are done in every tick.
+HOURLY: Final = frozenset({"sweep", "backup"})
 # How far the processes that think stand back behind all else: those for a move, and those for what can wait.
 NICE: Final = 5
 NICEST: Final = 19
@@ -47,18 +52,22 @@ class Scheduler:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.channel = outbox.open_channel(settings)
+        self.caller = outbox.open_caller(settings)
         self.write = letters.writer(settings)
         self.thinkers: thinking.Thinker = thinking.Thinkers(settings.bots_thinking, NICE)
         self.idlers: thinking.Thinker = thinking.Thinkers(1, NICEST)
         self.ticker = BackgroundScheduler(timezone="UTC")
         self.jobs: dict[str, Callable[[], Any]] = {
             "deadlines": self._deadlines,
+            "digests": lambda: digests.run(clock.now()),
             "reminders": lambda: deadlines.remind(clock.now()),
             "bots": lambda: bots.run(self.thinkers, clock.now, settings.bots_seconds),
             "outbox": self._deliver,
+            "calls": lambda: hooks.run(settings, clock.now, self.caller),
             "ratings": lambda: ratings.count_up(clock.now()),
             "analyses": lambda: analysis.run(self.idlers, clock.now),
             "sweep": lambda: sweep(clock.now()),
+            "backup": lambda: backup.keep(settings, clock.now()),
         }
 
     def start(self) -> None:
@@ -69,7 +78,7 @@ class Scheduler:
                 self.run,
                 "interval",
                 args=[name],
-                seconds=3600 if name == "sweep" else self.settings.tick_seconds,
+                seconds=3600 if name in HOURLY else self.settings.tick_seconds,
                 coalesce=True,
                 max_instances=1,
                 misfire_grace_time=None,
@@ -109,9 +118,9 @@ class Scheduler:
         try:
             self.jobs[name]()
         except Exception as fault:
-            note(name, began, None, f"{type(fault).__name__}: {fault}")
+            note(name, began, None, journal.kind(fault))
             raise
-        note(name, began, clock.now(), "")
+        note(name, began, clock.now())
 
 
 def is_news(line: logging.LogRecord) -> bool:
@@ -122,12 +131,12 @@ def is_news(line: logging.LogRecord) -> bool:
     return "maximum number of running instances" not in line.getMessage()
 
 
-def note(name: str, began: datetime, succeeded: datetime | None, fault: str) -> None:
-    """Store when a job began and succeeded, or its fault."""
+def note(name: str, began: datetime, succeeded: datetime | None, fault: str = "") -> None:
+    """Store when a job began and that it succeeded, or failed then and of what; the last of each is remembered."""
     with db.transaction():
         Job.insert(name=name, began_at=began).on_conflict_ignore().execute()
-        fields = {"began_at": began, "fault": fault[:200]} | ({"succeeded_at": succeeded} if succeeded else {})
-        Job.update(**fields).where(Job.name == name).execute()
+        ended = {"failed_at": began, "fault": fault[:200]} if succeeded is None else {"succeeded_at": succeeded}
+        Job.update(began_at=began, **ended).where(Job.name == name).execute()
 
 
 def sweep(now: datetime) -> None:
@@ -135,6 +144,7 @@ def sweep(now: datetime) -> None:
     links.sweep(now)
     throttle.sweep(now)
     accounts.sweep(now)
+    sessions.sweep(now)
     outbox.sweep(now)
     play.sweep(now)
     inbound.sweep(now)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from engine.language import gettext as _
 from server import accounts, throttle, vacations
 from server.desk import Desk, writing
 from server.errors import Refused
@@ -37,9 +38,8 @@ def cancel(match_id: int, by: User, via: str, *, now: datetime) -> None:
         seat = desk.own_seat(by)
         desk.require_running()
         if any(row.kind == "move" for row in desk.played.rows):
-            raise Refused(
-                "not-running", "A match is called off only before the first move; later all must agree to end it."
-            )
+            told = _("A match is called off only before the first move; later all must agree to end it.")
+            raise Refused("not-running", told)
         desk.put("cancel", seat, "", via)
 
 
@@ -49,11 +49,11 @@ def come_back(match_id: int, by: User, via: str, *, now: datetime) -> None:
         desk.require_running()
         seat = own_lost_seat(desk.played, desk.seats, by)
         if seat is None:
-            raise Refused(
-                "not-yours",
+            told = _(
                 "There is nothing to take back: no bot plays your seat, or you have resigned, "
-                f"or have come back {MOST_RETURNS} times.",
+                "or have come back {n} times."
             )
+            raise Refused("not-yours", told.format(n=MOST_RETURNS))
         _sit_down(desk, seat, by, via)
 
 
@@ -78,9 +78,10 @@ def offer(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> Non
         desk.require_running()
         position = desk.played.position
         if not 0 <= seat < len(desk.seats) or seat not in position.taken_over or seat in position.resigned:
-            raise Refused("bad-input", "Only a seat that a bot plays, and nobody has resigned from, can be offered.")
+            told = _("Only a seat that a bot plays, and nobody has resigned from, can be offered.")
+            raise Refused("bad-input", told)
         if seat in position.offered:
-            raise Refused("bad-input", "This seat is offered already.")
+            raise Refused("bad-input", _("This seat is offered already."))
         desk.put("offer", seat, "", via)
 
 
@@ -93,11 +94,11 @@ def take(match_id: int, seat: int, by: User, via: str, *, now: datetime) -> None
         desk.require_running()
         accounts.require_confirmed(by)
         if knows_another(desk.played, by, seat):
-            raise Refused("already-seated", "You have played in this match already.")
+            raise Refused("already-seated", _("You have played in this match already."))
         if seat not in desk.played.position.offered:
-            raise Refused("not-open", "This seat is not free any more.")
+            raise Refused("not-open", _("This seat is not free any more."))
         if _too_often(desk.played, seat, by):
-            raise Refused("not-open", f"You have had this seat {MOST_RETURNS} times.")
+            raise Refused("not-open", _("You have had this seat {n} times.").format(n=MOST_RETURNS))
         _require_there(desk, by)
         _sit_down(desk, seat, by, via)
 
@@ -108,11 +109,11 @@ def _require_there(desk: Desk, user: User) -> None:
     if vacation is None or rule.limitless or not rule.vacations:
         return
     if vacation.starts_at < desk.now + timedelta(seconds=rule.move or rule.bank):
-        raise Refused(
-            "bad-input",
+        told = _(
             "You are on vacation, or leave before your first move here is due. End the vacation, or come when you "
-            "are back.",
+            "are back."
         )
+        raise Refused("bad-input", told)
 
 
 def _sit_down(desk: Desk, seat: int, user: User, via: str) -> None:

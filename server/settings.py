@@ -32,18 +32,26 @@ class Known(NamedTuple):
 
 
 KNOWN: Final[dict[str, Known]] = {
+    "BACKUPS": Known("", "Folder for backups; empty is the folder backups in DATA."),
+    "BACKUPS_DAILY": Known(
+        "", "1 for a backup of every day, made by the scheduler, 0 for none; empty is 1 on SQLite, 0 on PostgreSQL."
+    ),
+    "BACKUPS_KEPT": Known("14", "How many of the daily backups are kept; 1 to 1000."),
+    "BACKUP_BEFORE_MIGRATION": Known("1", "1 makes a backup before `clachan db migrate` changes anything, 0 does not."),
     "BOTS_SECONDS": Known("2", "How many seconds a strong bot thinks about a move at most; 1 to 20."),
     "BOTS_THINKING": Known("1", "How many bots think at the same time, each in a process of low priority; 1 to 64."),
     "DATA": Known("var", "Folder for the database file, the secret key and the local mailbox."),
     "DATABASE": Known("", "postgresql://user:password@host/name, or sqlite:///path; empty is clachan.db in DATA."),
     "DEVELOPMENT": Known("0", "1 on a newcomer's own machine: local mailbox page, demo people, generated secret key."),
     "LISTEN": Known("127.0.0.1:8000", "Address and port of the web server."),
+    "LOG_FORMAT": Known("text", "text for people, or json: one object a line, with a line for each request."),
     "MAIL_FROM": Known("clachan@localhost", "Address that mails come from; its domain is used for answers and ids."),
     "MAIL_IN": Known("", "Ways in for answers, separated by spaces: smtp://, lmtp://, imaps://, imap://, pipe or off."),
     "MAIL_JUDGE": Known(
         "", "Name of our mail server in Authentication-Results; with it a mail must have passed there."
     ),
     "MAIL_NAME": Known("Clachan", "Name that mails come from."),
+    "METRICS_TOKEN": Known("", "Bearer token that /metrics asks for, at least 20 characters; empty: no such page."),
     "PUBLIC_URL": Known(
         "http://127.0.0.1:8000", "Address people reach the site under; every link in a mail starts so."
     ),
@@ -51,6 +59,9 @@ KNOWN: Final[dict[str, Known]] = {
     "SMTP_URL": Known("", "smtp:// (STARTTLS), smtps:// or smtp+plain://, with user:password@host:port; empty: none."),
     "TICK_SECONDS": Known("5", "How often the scheduler looks for due mail, deadlines and bot turns; 1 to 60."),
     "TRUSTED_PROXIES": Known("0", "How many reverse proxies in front set X-Forwarded-For and -Proto; 0 to 5."),
+    "WEBHOOK_LOOPBACK": Known(
+        "0", "1 lets webhooks call this machine, over http too; for tests and development, never in earnest."
+    ),
     "WEB_THREADS": Known("8", "Threads that answer requests; 1 to 64."),
 }
 
@@ -90,6 +101,10 @@ class WayIn:
 class Settings:
     """Everything the environment decides, checked."""
 
+    backup_before_migration: bool
+    backups: Path
+    backups_daily: bool
+    backups_kept: int
     bots_seconds: int
     bots_thinking: int
     data: Path
@@ -97,16 +112,19 @@ class Settings:
     development: bool
     host: str
     port: int
+    log_format: str
     mail_from: str
     mail_in: tuple[WayIn, ...]
     mail_judge: str
     mail_name: str
+    metrics_token: str
     public_url: str
     secret_key: str
     smtp: Smtp | None
     tick_seconds: int
     trusted_proxies: int
     web_threads: int
+    webhook_loopback: bool
 
     @property
     def mail_domain(self) -> str:
@@ -153,24 +171,34 @@ def load(environ: Mapping[str, str]) -> Settings:
         raise WrongSetting("MAIL_FROM", "must be one bare mail address, like clachan@example.org.")
     if len(mail_from.rpartition("@")[2]) > LONGEST_DOMAIN:
         raise WrongSetting("MAIL_FROM", f"its domain may have at most {LONGEST_DOMAIN} characters.")
+    given = text("DATABASE")
+    database = database_address("DATABASE", given) if given else f"sqlite:///{data / 'clachan.db'}"
+    daily = text("BACKUPS_DAILY") or ("1" if database.startswith("sqlite:///") else "0")
     return Settings(
+        backup_before_migration=_number("BACKUP_BEFORE_MIGRATION", text("BACKUP_BEFORE_MIGRATION"), 0, 1) == 1,
+        backups=Path(text("BACKUPS") or data / "backups").resolve(),
+        backups_daily=_number("BACKUPS_DAILY", daily, 0, 1) == 1,
+        backups_kept=_number("BACKUPS_KEPT", text("BACKUPS_KEPT"), 1, 1000),
         bots_seconds=_number("BOTS_SECONDS", text("BOTS_SECONDS"), 1, 20),
         bots_thinking=_number("BOTS_THINKING", text("BOTS_THINKING"), 1, 64),
         data=data,
-        database=_database(text("DATABASE"), data),
+        database=database,
         development=development,
         host=host,
         port=port,
+        log_format=_log_format(text("LOG_FORMAT")),
         mail_from=mail_from,
         mail_in=_ways_in(text("MAIL_IN"), development),
         mail_judge=text("MAIL_JUDGE").casefold(),
         mail_name=text("MAIL_NAME"),
+        metrics_token=_metrics_token(text("METRICS_TOKEN")),
         public_url=_public_url(text("PUBLIC_URL")),
         secret_key=_secret_key(text("SECRET_KEY"), data, development),
         smtp=_smtp(text("SMTP_URL")),
         tick_seconds=_number("TICK_SECONDS", text("TICK_SECONDS"), 1, 60),
         trusted_proxies=_number("TRUSTED_PROXIES", text("TRUSTED_PROXIES"), 0, 5),
         web_threads=_number("WEB_THREADS", text("WEB_THREADS"), 1, 64),
+        webhook_loopback=_number("WEBHOOK_LOOPBACK", text("WEBHOOK_LOOPBACK"), 0, 1) == 1,
     )
 
 
@@ -178,6 +206,18 @@ def _number(name: str, text: str, low: int, high: int) -> int:
     if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
         raise WrongSetting(name, f"must be a whole number from {low} to {high}.")
     return int(text)
+
+
+def _log_format(text: str) -> str:
+    if text not in {"text", "json"}:
+        raise WrongSetting("LOG_FORMAT", "must be text or json.")
+    return text
+
+
+def _metrics_token(text: str) -> str:
+    if text and not (len(text) >= 20 and text.isascii() and text.isprintable() and " " not in text):
+        raise WrongSetting("METRICS_TOKEN", "must have at least 20 characters, ASCII without spaces.")
+    return text
 
 
 def _listen(text: str) -> tuple[str, int]:
@@ -191,14 +231,13 @@ def _listen(text: str) -> tuple[str, int]:
     return str(address), _number("LISTEN", port, 1, 65535)
 
 
-def _database(text: str, data: Path) -> str:
-    if not text:
-        return f"sqlite:///{data / 'clachan.db'}"
+def database_address(name: str, text: str) -> str:
+    """Return the address of a database. Raises `WrongSetting` for the variable if it is none."""
     if not text.startswith(("sqlite:///", "postgresql://")):
-        raise WrongSetting("DATABASE", "must start with sqlite:/// or postgresql://.")
+        raise WrongSetting(name, "must start with sqlite:/// or postgresql://.")
     parts = _split(text)
     if parts is None or not parts.path.strip("/") or parts.query or parts.fragment:
-        raise WrongSetting("DATABASE", "must be like postgresql://user:password@host/name or sqlite:///path.")
+        raise WrongSetting(name, "must be like postgresql://user:password@host/name or sqlite:///path.")
     return text
 
 

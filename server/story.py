@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from engine import record
-from engine.base import View
+from engine.base import Game, View
+from engine.language import gettext as _
+from engine.language import ngettext
 from engine.replay import Position, Row
 from server import events, wording
 from server.log import Played, instant
@@ -39,7 +41,12 @@ class Step:
 
 def names(places: Sequence[Seat]) -> list[str]:
     """Return the display names in seat order: of who sits there, or sat there before a bot took over."""
-    return [f"{seat.owner.name} (bot)" if seat.user.bot and not seat.owner.bot else seat.user.name for seat in places]
+    return [_by_bot(seat.owner.name) if seat.user.bot and not seat.owner.bot else seat.user.name for seat in places]
+
+
+def _by_bot(name: str) -> str:
+    """Return the name of somebody for whom a bot plays on."""
+    return _("{name} (bot)").format(name=name)
 
 
 def lines(played: Played, called: Sequence[str], viewer: int | None, after: int = 0, zone: str = "UTC") -> list[Line]:
@@ -66,7 +73,8 @@ def _names_then(played: Played, called: Sequence[str]) -> list[list[str]]:
         then.append(list(now))
         if row.kind == "takeover" and row.seat is not None:
             person = row.text.removeprefix("person:")
-            now[row.seat] = f"{first[row.seat]} (bot)" if person == row.text else known.get(int(person), "Somebody")
+            played_on = person == row.text
+            now[row.seat] = _by_bot(first[row.seat]) if played_on else known.get(int(person), _("Somebody"))
     return then
 
 
@@ -97,24 +105,37 @@ def standing(played: Played, called: Sequence[str], seat: int | None) -> str:
     """Return whose turn it is, or how the match ended, in one sentence: the same in title, heading and live region."""
     outcome = played.outcome
     if outcome and not outcome.winners:
-        return "The match was called off."
+        return _("The match was called off.")
     if outcome:
         winners = wording.listed([called[number] for number in outcome.winners])
-        told = f"{winners} won: {outcome.reason}." if len(outcome.winners) == 1 else f"{winners} share the win."
-        return told + _out_of_it(played, called)
+        told = _("{names} won: {reason}.") if len(outcome.winners) == 1 else _("{names} share the win.")
+        sentence = told.format(names=winners, reason=_(outcome.reason))
+        return " ".join(filter(None, (sentence, _out_of_it(played, called))))
     if seat is not None and seat in played.position.to_act:
-        return "It is your turn."
-    return f"It is {wording.listed([called[number] for number in played.position.to_act])}'s turn."
+        return _("It is your turn.")
+    return turn_of(called, played.position.to_act)
+
+
+def turn_of(called: Sequence[str], seats: Sequence[int]) -> str:
+    """Return in a sentence whose turn it is."""
+    told = ngettext("It is {names}'s turn.", "It is {names}'s turn.", len(seats))
+    return told.format(names=wording.listed([called[number] for number in seats]))
+
+
+def example(game: Game, view: View) -> str:
+    """Return a move that shows how moves are written: one that the viewer may make now, else one of the game's own."""
+    return view.moves[len(view.moves) // 2] if view.moves else game.example
 
 
 def _out_of_it(played: Played, called: Sequence[str]) -> str:
-    """Return who had as many points as the winners and yet has not won, as a sentence to go on with; else nothing."""
+    """Return who had as many points as the winners and yet has not won, in a sentence; else nothing."""
     outcome = played.outcome
     if outcome is None or outcome.reason == "resignation":
         return ""
     best = max(outcome.scores[seat] for seat in outcome.winners)
     gone = [called[seat] for seat in sorted(played.position.resigned) if outcome.scores[seat] >= best]
-    return f" {wording.listed(gone)} had resigned." if gone else ""
+    told = ngettext("{names} had resigned.", "{names} had resigned.", len(gone))
+    return told.format(names=wording.listed(gone)) if gone else ""
 
 
 def marks(told: Sequence[Line], gone: Collection[int] = ()) -> tuple[str, ...]:
@@ -139,7 +160,7 @@ def shown_hash(played: Played) -> str:
 
 def first_secret(played: Played) -> int | None:
     """Return the number of the first row whose text is secret until the end, None if there is none."""
-    return next((row.seq for row, before, _ in _walk(played) if _is_secret(played, row, before)), None)
+    return next((row.seq for row, before, _after in _walk(played) if _is_secret(played, row, before)), None)
 
 
 def _is_secret(played: Played, row: Row, before: Position) -> bool:
@@ -176,9 +197,10 @@ def _line(
         sentences = [phrase.read(called) for phrase in phrases]
         touched = played.game.touched(before.state, row.seat, move)
         if row.via == "clock":
-            sentences.insert(0, f"The clock moved for {name}.")
+            sentences.insert(0, _("The clock moved for {name}.").format(name=name))
     else:
         sentences = [events.sentence(played, row, called, zone)]
     if now.outcome and not before.outcome and now.outcome.reason == "resignation":
-        sentences.append(f"Nobody else is left, so {called[now.outcome.winners[0]]} wins.")
+        last = called[now.outcome.winners[0]]
+        sentences.append(_("Nobody else is left, so {name} wins.").format(name=last))
     return Line(row.seq, row.seat, row.kind, text, instant(row.at), row.via, tuple(sentences), touched)

@@ -9,7 +9,9 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from engine.base import Figure
-from server import analysis, charts, story, wording
+from engine.language import gettext as _
+from engine.language import pgettext
+from server import analysis, charts, languages, story, wording
 from server.analysis import Judgement
 from server.charts import Series
 from server.log import Played, instant
@@ -93,12 +95,11 @@ def tell(played: Played, called: Sequence[str]) -> Tale | None:
     if not played.outcome or len(steps) < 2:
         return None
     points = [played.positions[seq].state.tally().scores for seq in steps]
-    drawn = [
-        _chart("Points of the players, secrets revealed", steps, list(called), list(zip(*points, strict=True)), "seat")
-    ]
+    values = list(zip(*points, strict=True))
+    drawn = [_chart(_("Points of the players, secrets revealed"), steps, list(called), values, _seat_looks(called))]
     drawn += _figures(played, steps)
     times = _times(played)
-    if times and (unit := _unit(max(span for _, _, span in times))):
+    if times and (unit := _unit(max(span for _seq, _seat, span in times))):
         drawn.append(_time_chart(times, called, unit))
     judgement = analysis.find(played.match)
     return Tale(
@@ -132,7 +133,8 @@ def percents(shares: Sequence[float]) -> tuple[int, ...]:
 def _chances(played: Played, judgement: Judgement, called: Sequence[str]) -> Chances:
     shown = [percents(shares) for shares in judgement.chances]
     values = list(zip(*shown, strict=True))
-    chart = _chart("Chances of winning, in per cent", judgement.steps, list(called), values, "seat", " %")
+    title = _("Chances of winning, in per cent")
+    chart = _chart(title, judgement.steps, list(called), values, _seat_looks(called), " %")
     return Chances(chart, _swings(played, judgement, called), judgement.playouts)
 
 
@@ -164,13 +166,19 @@ def _steps(played: Played) -> list[int]:
     return [0, *(row.seq for row in played.rows if row.kind in {"move", "undo"})]
 
 
+def _seat_looks(called: Sequence[str]) -> list[str]:
+    return [f"seat-{seat}" for seat in range(len(called))]
+
+
 def _chart(
-    title: str, steps: Sequence[int], labels: Sequence[str], values: Sequence[Sequence[int]], look: str, unit: str = ""
+    title: str,
+    steps: Sequence[int],
+    labels: Sequence[str],
+    values: Sequence[Sequence[int]],
+    looks: Sequence[str],
+    unit: str = "",
 ) -> Chart:
-    series = [
-        Series(label, value, f"{look}-{number if look == 'seat' else label}")
-        for number, (label, value) in enumerate(zip(labels, values, strict=True))
-    ]
+    series = [Series(*one) for one in zip(labels, values, looks, strict=True)]
     rows = [
         (seq, tuple(f"{value[place]}{unit}" for value in values))
         for place, seq in enumerate(steps)
@@ -190,12 +198,16 @@ def _chart(
 def _figures(played: Played, steps: Sequence[int]) -> list[Chart]:
     """Return a chart for each group of figures that the game wants followed."""
     told: list[Sequence[Figure]] = [played.game.figures(played.view(None, played.positions[seq])) for seq in steps]
+    # Style sheets know a figure by its English name.
+    with languages.speaking("en"):
+        named = played.game.figures(played.view(None, played.positions[0]))
     groups = dict.fromkeys(figure.group for figure in told[0])
     found = []
     for group in groups:
         labels = [figure.label for figure in told[0] if figure.group == group]
+        looks = [f"figure-{name.label}" for name, figure in zip(named, told[0], strict=True) if figure.group == group]
         values = [[figure.value for figure in step if figure.group == group] for step in told]
-        found.append(_chart(group, steps, labels, list(zip(*values, strict=True)), "figure"))
+        found.append(_chart(group, steps, labels, list(zip(*values, strict=True)), looks))
     return found
 
 
@@ -246,15 +258,17 @@ def _unit(longest: timedelta) -> str:
 
 
 def _time_chart(times: Sequence[tuple[int, int, timedelta]], called: Sequence[str], unit: str) -> Chart:
-    title = f"Time for each move, in {unit}"
+    hours = unit == "hours"
+    title = _("Time for each move, in hours") if hours else _("Time for each move, in minutes")
     spans = [(seq, round(span / UNITS[unit], 2), f"seat-{seat}") for seq, seat, span in times]
     rows = tuple((seq, (called[seat], wording.span(span))) for seq, seat, span in times)
-    legend = tuple((charts.patch(f"seat-{seat}"), called[seat]) for seat in sorted({seat for _, seat, _ in times}))
+    seats = sorted({seat for _seq, seat, _span in times})
+    legend = tuple((charts.patch(f"seat-{seat}"), called[seat]) for seat in seats)
     return Chart(
         title,
-        charts.bars(title, spans, " h" if unit == "hours" else " min"),
+        charts.bars(title, spans, " " + (pgettext("hours", "h") if hours else pgettext("minutes", "min"))),
         legend,
-        ("Player", "Time"),
+        (_("Player"), _("Time")),
         rows,
         left_out=False,
     )

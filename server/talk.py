@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from engine.language import gettext as _
 from server import commands, db, log, play, throttle
 from server.commands import Asked
 from server.errors import Refused
@@ -35,7 +36,7 @@ def say(
     match = log.get(match_id)
     asked = Asked(match_id, user, expected, via, now, key)
     if line.startswith("/"):
-        word, _, rest = line[1:].partition(" ")
+        word, _space, rest = line[1:].partition(" ")
         if word.lower() != "say":
             told = commands.run(word.lower(), rest, asked)
             return Said("move" if told.done else line.split()[0].lower(), told.sentences, told.done)
@@ -56,28 +57,30 @@ def speak(match: Match, user: User, text: str, now: datetime) -> None:
 
 
 def lines(match: Match, last: int | None = None) -> list[Talk]:
-    """Return the talk of a match, oldest first; with `last` only so many lines from the end."""
+    """Return the talk of a match, oldest first; with `last` only so many lines from the end.
+
+    What bots say is in the language spoken just now.
+    """
     newest = Talk.select(Talk, User).join(User).where(Talk.match == match).order_by(Talk.id.desc())
-    return list(newest.limit(last))[::-1]
-
-
-def newest(match: Match) -> int:
-    """Return the number of the last line of talk, 0 if nobody has said anything."""
-    return Talk.select(Talk.id).where(Talk.match == match).order_by(Talk.id.desc()).limit(1).scalar() or 0
+    found = list(newest.limit(last))[::-1]
+    for line in found:
+        if line.user.bot and line.text:
+            line.text = _(line.text)
+    return found
 
 
 def _speak(match: Match, user: User, line: str, now: datetime, key: str | None) -> None:
     with db.transaction():
         theirs = (Seat.owner == user) | (Seat.user == user)
         if not Seat.select().where((Seat.match == match) & theirs).exists():
-            raise Refused("not-yours", "Only those at the table take part in its talk.")
+            raise Refused("not-yours", _("Only those at the table take part in its talk."))
         Talk.insert(match=match, user=user, text=line, key=key, at=now).on_conflict_ignore().execute()
 
 
 def _clean(text: str) -> str:
     line = text.replace("\r\n", "\n").strip()
     if not line or len(line) > LONGEST or not _readable(line):
-        raise Refused("bad-input", f"A line of talk has 1 to {LONGEST} characters.")
+        raise Refused("bad-input", _("A line of talk has 1 to {n} characters.").format(n=LONGEST))
     return line
 
 

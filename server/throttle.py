@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from engine.language import gettext as _
 from server import db, wording
 from server.errors import Refused
 from server.models import Attempt
@@ -40,6 +41,9 @@ BOUNDS: Final = {
     "rematch by": Bound(6, 86400),  # after one match
     "vacation by": Bound(4, 7 * 86400),  # also those that are called off at once
     "hours by": Bound(10, 7 * 86400),  # changes of zone or nightly hours, each of which every match is told
+    "poster from": Bound(200, 600),  # posters that one network address has drawn
+    "feed of": Bound(120, 3600),  # how often one secret address is read
+    "feed from": Bound(600, 3600),  # feeds of matches, and addresses that are none, by one network address
     "bundle by": Bound(10, 3600),  # one person's ZIP files of all his matches
 }
 
@@ -57,7 +61,7 @@ def count(kind: str, key: str, now: datetime) -> None:
         tries = Attempt.get(mine).count
     if tries > bound.tries:
         span = wording.span(timedelta(seconds=bound.seconds))
-        raise Refused("throttled", f"Too many tries. Please wait {span} and try again.")
+        raise Refused("throttled", _("Too many tries. Please wait {span} and try again.").format(span=span))
 
 
 def sweep(now: datetime) -> int:

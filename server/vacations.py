@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from engine.language import gettext as _
+from engine.language import ngettext
 from server import db, log, throttle
 from server.desk import Desk, writing
 from server.errors import Refused
@@ -43,7 +45,7 @@ def end(user: User, via: str, *, now: datetime) -> None:
         db.locked(User.select().where(User.id == user.id)).first()
         vacation = current(user, now)
         if vacation is None:
-            raise Refused("bad-input", "You have announced no vacation.")
+            raise Refused("bad-input", _("You have announced no vacation."))
         # What has passed of it stays; it counts for the year.
         vacation.ends_at = max(vacation.starts_at, now)
         Vacation.update(ends_at=vacation.ends_at).where(Vacation.id == vacation.id).execute()
@@ -122,7 +124,7 @@ def _everywhere(user: User, tell: Callable[[Desk], None], now: datetime) -> None
                     tell(desk)
         except Refused as fault:
             # A damaged match is frozen anyway; it keeps nobody from going away.
-            logger.warning("match %s is not told of its player: %s", match.id, fault.sentence)
+            logger.warning("match %s is not told of its player: %s", match.id, fault.code)
 
 
 def _text(vacation: Vacation) -> str:
@@ -131,17 +133,23 @@ def _text(vacation: Vacation) -> str:
 
 def _check(user: User, starts_at: datetime, ends_at: datetime, now: datetime) -> None:
     if ends_at <= starts_at:
-        raise Refused("bad-input", "A vacation ends after it has begun.")
+        raise Refused("bad-input", _("A vacation ends after it has begun."))
     if ends_at - starts_at > LONGEST:
-        raise Refused("bad-input", f"A vacation lasts {LONGEST.days} days at most.")
+        raise Refused("bad-input", _("A vacation lasts {n} days at most.").format(n=LONGEST.days))
     if starts_at - now > AHEAD:
-        raise Refused("bad-input", f"A vacation begins within {AHEAD.days} days.")
+        raise Refused("bad-input", _("A vacation begins within {n} days.").format(n=AHEAD.days))
     if current(user, now):
-        raise Refused("bad-input", "You have announced a vacation already. End it first.")
+        raise Refused("bad-input", _("You have announced a vacation already. End it first."))
     for year in {starts_at.year, ends_at.year}:
         taken = _taken(user, year) + _within(starts_at, ends_at, year)
         if taken > timedelta(days=DAYS_A_YEAR):
-            raise Refused("bad-input", f"Of {DAYS_A_YEAR} days a year you have {days_left(user, year)} left in {year}.")
+            left = days_left(user, year)
+            told = ngettext(
+                "Of {days} days a year you have {n} left in {year}.",
+                "Of {days} days a year you have {n} left in {year}.",
+                left,
+            )
+            raise Refused("bad-input", told.format(days=DAYS_A_YEAR, n=left, year=year))
 
 
 def _taken(user: User, year: int) -> timedelta:

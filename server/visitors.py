@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from engine import games
-from server import accounts, companions, db, links, lobby, log, outbox, throttle
+from engine.language import gettext as _
+from server import accounts, companions, db, languages, links, lobby, log, outbox, throttle
 from server.desk import writing
 from server.errors import Refused
 from server.lobby import Terms
@@ -41,15 +42,18 @@ def try_game(
     source: str,
     now: datetime,
     guided: bool = False,
+    language: str = "en",
+    zone: str = "",
 ) -> tuple[User, Match]:
     """Seat somebody against bots in a match without a clock; return who he is, and the match.
 
     A stranger, `by` None, becomes a visitor: one for each `key`, so that a request that comes twice is one. Who plays
     the game against bots already comes back to that match. In a `guided` one each step is explained. `source` is the
-    network address, for the throttle. Raises `Refused` (not-found, throttled, not-signed-in).
+    network address, for the throttle, `language` what a stranger is spoken to in, and `zone` his time zone, UTC if that
+    is none. Raises `Refused` (not-found, throttled, not-signed-in).
     """
     if kind not in games.games():
-        raise Refused("not-found", "There is no such game here.")
+        raise Refused("not-found", _("There is no such game here."))
     if by is None:
         throttle.count("try from", source, now)
         throttle.count("try in all", "", now)
@@ -57,7 +61,7 @@ def try_game(
         throttle.count("try by", str(by.id), now)
     with db.transaction():
         # Held, so that of two requests the second finds the match of the first.
-        user = _arrive(key, now) if by is None else _hold(User.id == by.id)
+        user = _arrive(key, language, zone, now) if by is None else _hold(User.id == by.id)
         match = _playing(user, kind) or _deal(user, kind, now)
         if guided:
             Seat.update(guided=True).where((Seat.match == match) & (Seat.user == user)).execute()
@@ -102,7 +106,7 @@ def keep(
     Until then he may do this again; what he chose before is worth nothing any more. His sessions end: others may have
     come to know them. Otherwise it is as in `accounts.sign_up`. Raises `Refused` (bad-input, throttled, not-yours).
     """
-    settled = Refused("not-yours", "You have an account already.")
+    settled = Refused("not-yours", _("You have an account already."))
     if not user.visiting:
         raise settled
     wanted = accounts.clean(name, email, password, zone, language, house)
@@ -148,24 +152,28 @@ def _put_off(number: int, now: datetime) -> None:
         User.update(visitor_until=now + STAY).where(User.id == number).execute()
 
 
-def _arrive(key: str, now: datetime) -> User:
+def _arrive(key: str, language: str, zone: str, now: datetime) -> User:
     """Return the visitor of the key, made if there is none or the key is old, with his row held."""
     name_key = SIGN + links.digest(key).hex()[:32]
+    with languages.speaking(language):
+        name = _("Visitor {number}").format(number=1000 + secrets.randbelow(9000))
     User.insert(
-        name=f"Visitor {1000 + secrets.randbelow(9000)}",
+        name=name,
         name_key=name_key,
         session_key=secrets.token_hex(16),
+        language=language,
+        zone=zone if zone in accounts.zones() else "UTC",
         created_at=now,
         visitor_until=now + STAY,
     ).on_conflict_ignore().execute()
     user = _hold(User.name_key == name_key)
-    return user if now - user.created_at < TWICE else _arrive(secrets.token_hex(16), now)
+    return user if now - user.created_at < TWICE else _arrive(secrets.token_hex(16), language, zone, now)
 
 
 def _hold(whose: object) -> User:
     user: User | None = db.locked(User.select().where(whose)).first()
     if user is None or user.deleted_at:
-        raise Refused("not-signed-in", "Please sign in first.")
+        raise Refused("not-signed-in", _("Please sign in first."))
     return user
 
 

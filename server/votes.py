@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from engine.language import gettext as _
 from server import columns, seating, throttle, wording
 from server.desk import Desk, writing
 from server.errors import Refused
@@ -37,7 +38,7 @@ def vote(match_id: int, by: User, topic: str, via: str, *, now: datetime) -> boo
         if topic:
             _check(desk, seat, topic, now)
         elif not any(seat in proposal.seats for proposal in standing(desk.played.rows, now)):
-            raise Refused("bad-input", "You propose nothing at the moment.")
+            raise Refused("bad-input", _("You propose nothing at the moment."))
         if topic:
             desk.require_room(seat)
         if not any(proposal.topic == topic and seat in proposal.seats for proposal in standing(desk.played.rows, now)):
@@ -56,7 +57,7 @@ def pause_topic(until: datetime) -> str:
 
 def voters(seats: list[Seat], played: Played, topic: str) -> list[int]:
     """Return the seats of the people who have a say: all, or all but the one who is out of time."""
-    word, _, rest = topic.partition(" ")
+    word, _space, rest = topic.partition(" ")
     late = int(rest) if word in ABOUT_LATE else None
     return [number for number, seat in enumerate(seats) if not seat.user.bot and number != late]
 
@@ -70,7 +71,7 @@ def carried(topic: str, wanting: Collection[int], having: Sequence[int]) -> bool
 
 def pauses_left(played: Played) -> int:
     """Return how many more pauses the match may have."""
-    return MOST_PAUSES - sum(row.kind == "pause" for row in played.rows)
+    return MOST_PAUSES - sum(row.kind == "pause" and row.via != "clock" for row in played.rows)
 
 
 def waits_left(played: Played, late: int) -> int:
@@ -84,7 +85,7 @@ def _decided(desk: Desk, topic: str, now: datetime) -> bool:
 
 
 def _carry_out(desk: Desk, seat: int, topic: str, via: str) -> None:
-    word, _, rest = topic.partition(" ")
+    word, _space, rest = topic.partition(" ")
     if word == "replace":
         desk.hand_to_bot(int(rest), via)
         desk.put("offer", int(rest), "", via)
@@ -97,18 +98,18 @@ def _carry_out(desk: Desk, seat: int, topic: str, via: str) -> None:
 
 
 def _check(desk: Desk, seat: int, topic: str, now: datetime) -> None:
-    word, _, rest = topic.partition(" ")
+    word, _space, rest = topic.partition(" ")
     if word == "pause":
         _check_pause(desk, rest, now)
     elif word == "resume" and not rest:
         if not desk.played.clocks.paused(now):
-            raise Refused("bad-input", "The match is not paused.")
+            raise Refused("bad-input", _("The match is not paused."))
     elif word in ABOUT_LATE and rest in map(str, range(len(desk.seats))):
         _check_late(desk, seat, word, int(rest))
     elif topic == "end":
         _check_end(desk, seat, now)
     else:
-        raise Refused("bad-input", "This cannot be proposed.")
+        raise Refused("bad-input", _("This cannot be proposed."))
 
 
 def _check_pause(desk: Desk, rest: str, now: datetime) -> None:
@@ -116,15 +117,15 @@ def _check_pause(desk: Desk, rest: str, now: datetime) -> None:
         until = instant(rest)
         length = until - now
     except (ValueError, TypeError):
-        raise Refused("bad-input", "A pause needs the day it ends.") from None
+        raise Refused("bad-input", _("A pause needs the day it ends.")) from None
     if length <= timedelta(0):
-        raise Refused("bad-input", "A pause ends on a day to come.")
+        raise Refused("bad-input", _("A pause ends on a day to come."))
     if length > LONGEST_PAUSE or pause_topic(until) != f"pause {rest}":
-        raise Refused("bad-input", f"A pause ends within {LONGEST_PAUSE.days} days.")
+        raise Refused("bad-input", _("A pause ends within {n} days.").format(n=LONGEST_PAUSE.days))
     if desk.played.clocks.rule.limitless:
-        raise Refused("bad-input", "There is no clock in this match to stop.")
+        raise Refused("bad-input", _("There is no clock in this match to stop."))
     if not pauses_left(desk.played):
-        raise Refused("bad-input", f"A match is paused {MOST_PAUSES} times at most.")
+        raise Refused("bad-input", _("A match is paused {n} times at most.").format(n=MOST_PAUSES))
 
 
 def _check_end(desk: Desk, by: int, now: datetime) -> None:
@@ -133,15 +134,13 @@ def _check_end(desk: Desk, by: int, now: datetime) -> None:
         if lost and seating.own_lost_seat(desk.played, desk.seats, seat.owner) == number:
             until = desk.played.clocks.passed(instant(lost.at), GONE)
             if now < until:
-                raise Refused(
-                    "bad-input",
-                    f"{seat.owner.name} may still come back. Without him the match can be ended from "
-                    f"{wording.when(until, desk.seats[by].user.zone)} on.",
-                )
+                told = _("{name} may still come back. Without him the match can be ended from {when} on.")
+                when = wording.when(until, desk.seats[by].user.zone)
+                raise Refused("bad-input", told.format(name=seat.owner.name, when=when))
 
 
 def _check_late(desk: Desk, seat: int, word: str, late: int) -> None:
     if seat == late or not columns.undecided(desk.played, late):
-        raise Refused("bad-input", "There is nothing to decide about this seat.")
+        raise Refused("bad-input", _("There is nothing to decide about this seat."))
     if word == "wait" and not waits_left(desk.played, late):
-        raise Refused("bad-input", f"A seat is waited for {MOST_WAITS} times at most.")
+        raise Refused("bad-input", _("A seat is waited for {n} times at most.").format(n=MOST_WAITS))

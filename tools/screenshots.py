@@ -15,9 +15,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from tools import hosting
+
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "pictures"
 DESKTOP = {"width": 1280, "height": 900}
+PASSWORD = "clachan-demo"  # noqa: S105 - of everybody in the demo
 PHONE = {"width": 390, "height": 844}
 
 
@@ -30,7 +33,7 @@ def demo() -> Iterator[str]:
     site = f"http://127.0.0.1:{port}"
     with tempfile.TemporaryDirectory() as data:
         own = {name: value for name, value in os.environ.items() if not name.startswith("CLACHAN_")}
-        own |= {"CLACHAN_DATA": data, "CLACHAN_DEVELOPMENT": "1"}
+        own |= {"CLACHAN_DATA": data, "CLACHAN_DEVELOPMENT": "1", "CLACHAN_MAIL_IN": "off"}
         own |= {"CLACHAN_LISTEN": f"127.0.0.1:{port}", "CLACHAN_PUBLIC_URL": site}
         for step in ("db migrate", "seed"):
             subprocess.run([sys.executable, "-m", "server.cli", *step.split()], env=own, cwd=ROOT, check=True)
@@ -53,10 +56,7 @@ def shoot(browser: Browser, site: str, name: str, path: str, size: dict[str, int
     context = browser.new_context(viewport=size, color_scheme=scheme, device_scale_factor=1, locale="en-GB")
     page = context.new_page()
     if who:
-        page.goto(f"{site}/signin")
-        page.get_by_label("Name").fill(who)
-        page.get_by_label("Password").fill("clachan-demo")
-        page.get_by_role("main").get_by_role("button", name="Sign in").click()
+        hosting.sign_in(page, site, who, PASSWORD)
     page.goto(site + path)
     page.wait_for_load_state("networkidle")
     page.screenshot(path=OUT / f"{name}.png")

@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 from types import MappingProxyType
 
 from engine.base import Game
+from engine.language import gettext as _
 
 PLUG_INS = "clachan.games"
 """The entry point group in which an installed package may name a `Game` object."""
@@ -42,5 +43,8 @@ def game(kind: str) -> Game:
     """Return the game of this kind. Raises `UnknownGame`."""
     known = games()
     if kind not in known:
-        raise UnknownGame(f"There is no game called {kind[:40]!r}; there are {', '.join(known) or 'none'}.")
+        if not known:
+            raise UnknownGame(_("There is no game called {name}; there are none.").format(name=repr(kind[:40])))
+        sentence = _("There is no game called {name}; there are {games}.")
+        raise UnknownGame(sentence.format(name=repr(kind[:40]), games=", ".join(known)))
     return known[kind]

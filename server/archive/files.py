@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from engine import record
+from engine.language import gettext as _
 from server import db, log, notes, story
 from server.archive import imports
 from server.archive.telling import told
@@ -20,7 +21,7 @@ KIND: Final = re.compile("[a-z]{1,32}")
 def export(match: Match) -> dict[str, Any]:
     """Return the record of a finished match. Raises `Refused` (not-found) before the end: it would show secrets."""
     if match.status != "finished":
-        raise Refused("not-found", "The record of a match can be had when it has ended.")
+        raise Refused("not-found", _("The record of a match can be had when it has ended."))
     return whole_record(match)
 
 

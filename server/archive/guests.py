@@ -51,7 +51,7 @@ def _guest(name: str, now: datetime) -> User:
     key = guest_key(accounts.name_key(name))
     # Marked as gone from the first: nobody signs in with it, nothing is sent to it, no sweep takes it away.
     User.insert(
-        name=name + STAR, name_key=key, session_key="", turn_mail=False, created_at=now, deleted_at=now
+        name=name + STAR, name_key=key, session_key="", turn_mail="off", created_at=now, deleted_at=now
     ).on_conflict_ignore().execute()
     guest: User = User.get(User.name_key == key)
     return guest

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from engine import record
+from engine.language import gettext as _
 from engine.record import RecordError
 from engine.replay import MOVE, Position, Row
 from server import columns, companions, db, events, log, story
@@ -38,7 +39,7 @@ def add(data: bytes, now: datetime) -> Match:
             return _stored(found, position, now)
     except db.Duplicate as fault:
         # Somebody else brought the same record in by a moment earlier.
-        raise Refused("imported-before", "The match of this record is in the archive already.") from fault
+        raise Refused("imported-before", _("The match of this record is in the archive already.")) from fault
 
 
 def _stored(found: Mapping[str, Any], position: Position, now: datetime) -> Match:
@@ -62,7 +63,8 @@ def kept(match: Match) -> dict[str, Any]:
     """Return the record that a match was imported from. Raises `Refused` (damaged) if it is not as it came."""
     stored = Imported.get_or_none(Imported.match == match)
     if stored is None or digest(stored.text) != bytes(stored.digest):
-        raise Refused("damaged", f"The record that match {match.id} was imported from is not as it came.")
+        told = _("The record that match {match} was imported from is not as it came.")
+        raise Refused("damaged", told.format(match=match.id))
     return record.load(stored.text)
 
 
@@ -90,7 +92,8 @@ def _require_new(found: Mapping[str, Any], text: str) -> None:
     same = last and Match.get_or_none((Match.status == "finished") & (Match.last_hash == bytes.fromhex(last)))
     number = stored.match_id if stored else same.id if same else None
     if number:
-        raise Refused("imported-before", f"The match of this record is in the archive already, as number {number}.")
+        told = _("The match of this record is in the archive already, as number {number}.")
+        raise Refused("imported-before", told.format(number=number))
 
 
 def _match(found: Mapping[str, Any], position: Position, now: datetime) -> Match:

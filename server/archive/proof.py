@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from engine import deal, games, record, replay
 from engine.base import Game
+from engine.language import gettext as _
 from engine.record import RecordError
 from engine.replay import ReplayError, Row
 from server import audit, log, story
@@ -62,7 +63,7 @@ def check(match: Match) -> list[Finding]:
         game = games.game(head["game"])
         found += [_end(match, seats, game, head, entries[1:]), *_drawn(match, seats, game, head)]
     except (LookupError, TypeError, ValueError):
-        found.append(Finding("Row 0, the setup, cannot be read, so nothing can be replayed.", False, 0))
+        found.append(Finding(_("Step 0, the setup, cannot be read, so nothing can be replayed."), False, 0))
     return [*found, *_came(match), _remembered(match)]
 
 
@@ -86,21 +87,25 @@ def _chain(entries: Sequence[LogRow]) -> Finding:
     previous = ""
     for seq, entry in enumerate(entries):
         if entry.seq != seq:
-            return Finding(f"Row {seq} is missing from the log.", False, seq)
+            return Finding(_("Step {step} is missing from the log.").format(step=seq), False, seq)
         try:
             row = Row(seq, entry.seat, entry.kind, entry.text, log.stamp(entry.at), entry.via)
         except ValueError:
-            return Finding(f"Row {seq} has no time.", False, seq)
+            return Finding(_("Step {step} has no time.").format(step=seq), False, seq)
         previous = record.row_hash(previous, row)
         if previous != bytes(entry.hash).hex():
-            why = "its hash does not follow from what it says and from the row before, so it was changed"
-            return Finding(f"The chain of hashes breaks at row {seq}: {why}.", False, seq)
-    rows = f"rows 0 to {len(entries) - 1}" if entries else "nothing"
-    return Finding(
-        f"The log has {rows}, and each hash follows from what the row says and from the row before. The last one is "
-        f"{previous}.",
-        bool(entries),
+            why = _(
+                "The chain of hashes breaks at step {step}: its hash does not follow from what it says and from the "
+                "step before, so it was changed."
+            )
+            return Finding(why.format(step=seq), False, seq)
+    if not entries:
+        return Finding(_("The log has nothing in it."), False)
+    told = _(
+        "The log has the steps 0 to {last}, and each hash follows from what the step says and from the step before. "
+        "The last one is {hash}."
     )
+    return Finding(told.format(last=len(entries) - 1, hash=previous), True)
 
 
 def _end(match: Match, seats: Sequence[Seat], game: Game, head: dict[str, Any], entries: Sequence[LogRow]) -> Finding:
@@ -109,16 +114,23 @@ def _end(match: Match, seats: Sequence[Seat], game: Game, head: dict[str, Any], 
     try:
         position = replay.replay(game, head["setup"], head["seats"], head["options"], rows)
     except ReplayError as fault:
-        return Finding(f"Row {fault.seq} cannot stand where it stands. {fault.why}", False, fault.seq)
+        told = _("Step {step} cannot stand where it stands.").format(step=fault.seq)
+        return Finding(f"{told} {fault.why}", False, fault.seq)
     outcome, seq = position.outcome, position.seq
     if outcome is None:
-        return Finding(f"By the rules of {game.title} the match has not ended after row {seq}.", False, seq)
+        told = _("By the rules of {game} the match has not ended after step {step}.").format(game=game.title, step=seq)
+        return Finding(told, False, seq)
     scores = ", ".join(f"{name} {score}" for name, score in zip(story.names(seats), outcome.scores, strict=True))
-    by_rules = f"Replayed by the rules of {game.title}, every row is possible, and row {seq} ends the match: "
+    told = _(
+        "Replayed by the rules of {game}, every step is possible, and step {step} ends the match: {reason}; {scores}."
+    )
+    by_rules = told.format(game=game.title, step=seq, reason=_(outcome.reason), scores=scores)
     shown = (match.reason, [seat.score for seat in seats], [seat.number for seat in seats if seat.won])
     if shown != (outcome.reason, list(outcome.scores), list(outcome.winners)):
-        return Finding(f"{by_rules}{outcome.reason}; {scores}. That is not the result which is shown.", False)
-    return Finding(f"{by_rules}{outcome.reason}; {scores}. That is the result which is shown.", True)
+        wrong = _("That is not the result which is shown.")
+        return Finding(f"{by_rules} {wrong}", False)
+    right = _("That is the result which is shown.")
+    return Finding(f"{by_rules} {right}", True)
 
 
 def _drawn(match: Match, seats: Sequence[Seat], game: Game, head: dict[str, Any]) -> Iterator[Finding]:
@@ -128,18 +140,21 @@ def _drawn(match: Match, seats: Sequence[Seat], game: Game, head: dict[str, Any]
     except Refused:
         return  # `_came` tells it
     if drawn is None:
-        yield Finding("The record does not say what the deal was drawn from, so that cannot be checked.", None)
+        yield Finding(_("The record does not say what the deal was drawn from, so that cannot be checked."), None)
         return
     secret = bytes.fromhex(drawn.seed)
     if head["seed"] != drawn.seed or deal.commitment(secret) != drawn.commitment:
-        yield Finding("The secret bytes in row 0 are not those that were committed to.", False, 0)
+        yield Finding(_("The secret bytes in step 0 are not those that were committed to."), False, 0)
     else:
-        yield Finding(f"The secret bytes in row 0 are those that were committed to: {drawn.commitment}.", True)
+        told = _("The secret bytes in step 0 are those that were committed to: {commitment}.")
+        yield Finding(told.format(commitment=drawn.commitment), True)
     dealt = game.deal(deal.stream_for(secret, drawn.contributions), head["seats"], head["options"])
     if record.canonical(dealt) != record.canonical(head["setup"]):
-        yield Finding("Dealt from the secret bytes and what the players added, the match begins otherwise.", False, 0)
+        told = _("Dealt from the secret bytes and what the players added, the match begins otherwise.")
+        yield Finding(told, False, 0)
     else:
-        yield Finding("Dealt again from the secret bytes and what the players added, the match begins the same.", True)
+        told = _("Dealt again from the secret bytes and what the players added, the match begins the same.")
+        yield Finding(told, True)
 
 
 def _came(match: Match) -> Iterator[Finding]:
@@ -150,19 +165,20 @@ def _came(match: Match) -> Iterator[Finding]:
         record.check(imports.kept(match))
         agrees = imports.agrees(match)
     except (Refused, RecordError) as fault:
-        yield Finding(f"The record that the match came as does not hold: {fault}", False)
+        yield Finding(_("The record that the match came as does not hold: {fault}").format(fault=fault), False)
         return
     if agrees:
-        yield Finding("The record that the match came as holds, and the log says the same.", True)
+        yield Finding(_("The record that the match came as holds, and the log says the same."), True)
     else:
-        yield Finding("The log does not say what the record says that the match came as.", False)
+        yield Finding(_("The log does not say what the record says that the match came as."), False)
 
 
 def _remembered(match: Match) -> Finding:
     faults = audit.faults(match)
     if faults:
-        return Finding(f"What is remembered of the match is not what its log says. {' '.join(faults)}", False)
-    return Finding("What lists and pages remember of the match is what its log says.", True)
+        told = _("What is remembered of the match is not what its log says.")
+        return Finding(" ".join([told, *faults]), False)
+    return Finding(_("What lists and pages remember of the match is what its log says."), True)
 
 
 def read_hash(text: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
+from engine.language import gettext as _
 from server import accounts, log, story
 from server.archive.guests import guest_key
 from server.errors import Refused
@@ -115,9 +116,9 @@ def _players(places: Sequence[Seat]) -> list[Player]:
 
 def _require_whose(result: str, player: str) -> None:
     if result not in RESULTS:
-        raise Refused("bad-input", "A match is won, lost or shared.")
+        raise Refused("bad-input", _("A match is won, lost or shared."))
     if result != "shared" and not player:
-        raise Refused("bad-input", "Whose result? Name the player who won or lost.")
+        raise Refused("bad-input", _("Whose result? Name the player who won or lost."))
 
 
 def _people(name: str) -> list[int]:
@@ -158,7 +159,7 @@ def _behind(text: str) -> Any:
     """Return the condition that a match stands behind a mark in the order of the pages."""
     mark = _MARK.fullmatch(text)
     if not mark:
-        raise Refused("bad-input", "This page of the archive does not exist.")
+        raise Refused("bad-input", _("This page of the archive does not exist."))
     end, number = EPOCH + int(mark[1]) * MILLISECOND, int(mark[2])
     # The first half says nothing new, but lets the database begin there.
     return (Match.finished_at <= end) & ((Match.finished_at < end) | (Match.id < number))

@@ -7,6 +7,8 @@ from datetime import UTC
 from typing import Final
 
 from engine.base import Outcome, Plain
+from engine.language import gettext as _
+from engine.language import later, ngettext
 from server import log, story, wording
 from server.archive import imports, proof
 from server.errors import Refused
@@ -15,46 +17,49 @@ from server.models import Match, Seat
 from server.story import Line
 
 WAYS: Final = {
-    "web": "on the site",
-    "email": "by mail",
-    "api": "by a program",
-    "bot": "by a bot",
-    "clock": "by the clock",
-    "auto": "made ahead",
+    "web": later("on the site"),
+    "email": later("by mail"),
+    "api": later("by a program"),
+    "bot": later("by a bot"),
+    "clock": later("by the clock"),
+    "auto": later("made ahead"),
 }
+LABELS: Final = (later("Game"), later("Rule"), later("Time"), later("Rated"), later("Began"), later("Ended"))
 TIE: Final = "\u00a0"  # a space at which no line is broken
 
 
 def told(match: Match) -> str:
     """Return the match as a text of lines. Raises `Refused`: not-found before the end, or damaged."""
     if match.status != "finished":
-        raise Refused("not-found", "The text of a match can be had when it has ended.")
+        raise Refused("not-found", _("The text of a match can be had when it has ended."))
     played, seats = log.read(match), log.places(match)
     if played.outcome is None:
-        raise Refused("damaged", f"Match {match.id} counts as finished, but its log does not end.")
+        why = _("Match {match} counts as finished, but its log does not end.").format(match=match.id)
+        raise Refused("damaged", why)
     called, undated = story.names(seats), imports.undated(match)
     standing = story.standing(played, called, None)
     parts = (
         _heading(played, standing),
         _people(seats, called, played.outcome),
         _facts(played, undated),
-        ["THE DEAL, as the record has it: seats are counted from 0", "", *_deal(played.setup)],
-        ["WHAT HAPPENED", "", *_rows(played, called, undated)],
-        ["THE END", "", standing, "", played.game.text(played.view(None), called).strip()],
-        ["TO CHECK IT", "", *_proof(played, seats, called)],
+        [_("THE DEAL, as the record has it: seats are counted from 0"), "", *_deal(played.setup)],
+        [_("WHAT HAPPENED"), "", *_rows(played, called, undated)],
+        [_("THE END"), "", standing, "", played.game.text(played.view(None), called).strip()],
+        [_("TO CHECK IT"), "", *_proof(played, seats, called)],
     )
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
 
 def origin(match: Match) -> str:
     """Return where an imported match comes from, in sentences. Raises `Refused` (damaged)."""
-    day = (match.imported_at or match.created_at).astimezone(UTC)
+    day = wording.long_day((match.imported_at or match.created_at).astimezone(UTC).date())
     number = imports.kept(match).get("match")
-    there = "" if number is None else f" There it was match {number}."
-    return (
-        f"This match was not played here: it came as a record on {day.day} {day:%B %Y}.{there} "
-        "A star marks the names that only the record knows."
+    sentences = (
+        _("This match was not played here: it came as a record on {day}.").format(day=day),
+        "" if number is None else _("There it was match {number}.").format(number=number),
+        _("A star marks the names that only the record knows."),
     )
+    return " ".join(filter(None, sentences))
 
 
 def _heading(played: Played, standing: str) -> Iterator[str]:
@@ -66,31 +71,38 @@ def _heading(played: Played, standing: str) -> Iterator[str]:
 
 def _people(seats: Sequence[Seat], called: Sequence[str], outcome: Outcome) -> Iterator[str]:
     width = max(map(len, called))
+    points = [ngettext("{n} point", "{n} points", score).format(n=score) for score in outcome.scores]
     for number, (seat, name) in enumerate(zip(seats, called, strict=True)):
-        won = ", won" if number in outcome.winners else ""
-        first = "" if seat.user_id == seat.owner_id or seat.user.bot else f"; at first {seat.owner.name}"
-        score = wording.counted(outcome.scores[number], "point")
-        yield f"Seat {number + 1}   {name:<{width}}   {score}{won}{first}"
+        won = ", " + _("won") if number in outcome.winners else ""
+        same = seat.user_id == seat.owner_id or seat.user.bot
+        first = "" if same else "; " + _("at first {name}").format(name=seat.owner.name)
+        place = _("Seat {number}").format(number=number + 1)
+        yield f"{place}   {name:<{width}}   {points[number]}{won}{first}"
 
 
 def _facts(played: Played, undated: Collection[int]) -> Iterator[str]:
-    yield f"Game    {played.game.title}, rules {played.head['rules']}"
+    """Yield what is known of the match, each fact with a label before it, in two columns."""
+    words = {word: _(word) for word in LABELS}
+    width = max(map(len, words.values())) + 3
+    for word, fact in _known(played, undated):
+        yield wording.wrapped(f"{words[word]:<{width}}{fact}", " " * width)
+
+
+def _known(played: Played, undated: Collection[int]) -> Iterator[tuple[str, str]]:
+    """Yield each of `LABELS` with its fact."""
+    yield "Game", _("{game}, rules {number}").format(game=played.game.title, number=played.head["rules"])
     for option in played.game.options:
         value = played.head["options"].get(option.name, option.default)
-        yield _fact(f"Rule    {option.label}: {dict(option.choices).get(value, value)}")
+        yield "Rule", f"{option.label}: {dict(option.choices).get(value, value)}"
     if "clock" in played.head:
-        yield _fact(f"Time    {log.rule_sentence(played.match)}")
+        yield "Time", log.rule_sentence(played.match)
     if not played.match.imported_at:
-        yield f"Rated   {'yes' if played.match.rated else 'no'}"
+        yield "Rated", _("yes") if played.match.rated else _("no")
     last = played.rows[-1] if played.rows else played.setup_row
     if 0 not in undated:
-        yield f"Began   {_when(played.setup_row.at)}"
-    at = "" if last.seq in undated else f"{_when(last.at)}, "
-    yield f"Ended   {at}after {wording.counted(last.seq, 'step')}"
-
-
-def _fact(text: str) -> str:
-    return wording.wrapped(text, " " * 8)
+        yield "Began", _when(played.setup_row.at)
+    steps = ngettext("after {n} step", "after {n} steps", last.seq).format(n=last.seq)
+    yield "Ended", steps if last.seq in undated else f"{_when(last.at)}, {steps}"
 
 
 def _when(at: str | None) -> str:
@@ -121,7 +133,7 @@ def _rows(played: Played, called: Sequence[str], undated: Collection[int]) -> It
 def _row(line: Line, called: Sequence[str], *, dated: bool) -> str:
     """Return the line of a row: its number, when it came, whose it is, how it came, and what it is in notation."""
     who = called[line.seat] if line.seat is not None else ""
-    by = " ".join(filter(None, (who, WAYS.get(line.via or "", line.via))))
+    by = " ".join(filter(None, (who, _(WAYS[line.via]) if line.via in WAYS else line.via)))
     what = line.text if line.kind == "move" else f"{line.kind} {line.text}".strip()
     at = f"{line.at:%Y-%m-%d %H:%M:%S} UTC" if dated else ""
     return f"{line.seq:>4}. " + ": ".join(filter(None, (", ".join(filter(None, (at, by))), what)))
@@ -129,11 +141,14 @@ def _row(line: Line, called: Sequence[str], *, dated: bool) -> str:
 
 def _proof(played: Played, seats: Sequence[Seat], called: Sequence[str]) -> Iterator[str]:
     """Yield what the deal was drawn from, and the last hash; all others are in the record."""
+    committed, seed = _("Committed to"), _("Drawn from")
+    last = _("Hash of step {number}").format(number=played.position.seq)
+    width = max(17, *(len(label) + 1 for label in (committed, seed, last)))
     drawn = proof.fairness(played.match, seats)
     if drawn:
-        yield from (f"Committed to     {drawn.commitment}", f"Drawn from       {drawn.seed}")
+        yield from (f"{committed:<{width}}{drawn.commitment}", f"{seed:<{width}}{drawn.seed}")
         for words, name in zip(drawn.contributions, called, strict=False):
-            yield f"                 {words} ({name})"
+            yield f"{'':<{width}}{words} ({name})"
     if not played.match.imported_at or imports.hashes(played.match)[-1:] == [played.last_hash]:
-        yield f"{f'Hash of step {played.position.seq}':<17}{played.last_hash}"
-    yield wording.wrapped("The record of this match can be replayed and checked by `clachan record check`.")
+        yield f"{last:<{width}}{played.last_hash}"
+    yield wording.wrapped(_("The record of this match can be replayed and checked by `clachan record check`."))

@@ -48,10 +48,17 @@ def check(settings: Settings, resolver: dns.resolver.Resolver | None = None, sel
 
     `resolver` replaces the system's. `selector` is the name under which the key for signatures (DKIM) is published.
     """
-    findings = [*_names(settings), *_way_out(settings), *_ways_in(settings)]
-    if _local(settings.mail_domain):
-        return findings
-    return [*findings, *_published(settings, resolver, selector)]
+    return [*reached(settings), *published(settings, resolver, selector)]
+
+
+def reached(settings: Settings) -> list[Finding]:
+    """Return what was found of the names in the settings, and of the mail servers and mailboxes we use."""
+    return [*_names(settings), *_way_out(settings), *_ways_in(settings)]
+
+
+def published(settings: Settings, resolver: dns.resolver.Resolver | None = None, selector: str = "") -> list[Finding]:
+    """Return what was found in the DNS; nothing for a domain that means nothing to the world."""
+    return [] if _local(settings.mail_domain) else list(_published(settings, resolver, selector))
 
 
 def _names(settings: Settings) -> Iterator[Finding]:

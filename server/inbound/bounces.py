@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.language import later
 from server import outbox
 from server.inbound.parse import Letter
 from server.models import Outbox
@@ -31,4 +32,4 @@ def judge(letter: Letter) -> str:
 def settle(mail: Outbox, verdict: str) -> None:
     """Stop sending to an address that takes no mail for good, inside the caller's transaction."""
     if verdict == HARD:
-        outbox.came_back(mail, "your mail server returned our mail: there is no such address")
+        outbox.came_back(mail, later("your mail server returned our mail: there is no such address"))

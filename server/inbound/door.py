@@ -7,6 +7,7 @@ import re
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from engine.language import gettext as _
 from server import db, links
 from server.errors import Refused
 from server.models import Inbound, Outbox, ReplyToken
@@ -37,7 +38,7 @@ class Envelope(NamedTuple):
 
 def ours(address: str, settings: Settings) -> Ours | None:
     """Return what an address of ours is for, None if it is no address of ours; the token may still be unknown."""
-    local, _, domain = address.strip().casefold().rpartition("@")
+    local, _at, domain = address.strip().casefold().rpartition("@")
     if domain != settings.mail_domain.casefold():
         return None
     for kind in ("move", "bounce"):
@@ -69,7 +70,7 @@ def reply_token(token: str) -> ReplyToken | None:
 
 def bounced(token: str, settings: Settings) -> Outbox | None:
     """Return the mail that an address for bounces was made for, None if the address was made up."""
-    number, _, seal = token.partition("-")
+    number, _dash, seal = token.partition("-")
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         return None
     mail: Outbox | None = Outbox.get_or_none(Outbox.id == int(number))
@@ -95,7 +96,7 @@ def take(raw: bytes, envelope: Envelope, now: datetime) -> int:
     It is kept when this returns. Raises `Refused` (too-large).
     """
     if len(raw) > LARGEST:
-        raise Refused("too-large", f"A mail to us has at most {LARGEST // 1024} KB.")
+        raise Refused("too-large", _("A mail to us has at most {n} KB.").format(n=LARGEST // 1024))
     kept = Inbound.insert(
         via=envelope.via,
         place=envelope.place,

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.bots import STRENGTHS
+from engine.language import gettext as _
+from server import wording
 from server.commands import BETWEEN, WORDS
 from server.errors import Refused
 
@@ -55,7 +57,8 @@ def read(lines: Sequence[str], reads_as_move: Callable[[str], str]) -> Orders:
     read, `many-orders` for two different moves, or words that do not go together.
     """
     if len(lines) > MOST_LINES:
-        raise Refused("no-order", f"Your mail holds more than {MOST_LINES} lines of your own, so nothing was done.")
+        told = _("Your mail holds more than {n} lines of your own, so nothing was done.")
+        raise Refused("no-order", told.format(n=MOST_LINES))
     moves: dict[str, str] = {}
     words: dict[tuple[str, str], None] = {}
     says: list[str] = []
@@ -76,7 +79,8 @@ def read(lines: Sequence[str], reads_as_move: Callable[[str], str]) -> Orders:
                 unread.append(line)
     _check(moves, list(words), unread)
     if not (moves or words or says or asks):
-        raise Refused("no-order", "Nothing in your mail could be read as a move or a command, so nothing was done.")
+        told = _("Nothing in your mail could be read as a move or a command, so nothing was done.")
+        raise Refused("no-order", told)
     word, rest = next(iter(words), ("", ""))
     return Orders(
         next(iter(moves.values()), ""),
@@ -91,14 +95,15 @@ def read(lines: Sequence[str], reads_as_move: Callable[[str], str]) -> Orders:
 
 def _check(moves: dict[str, str], words: list[tuple[str, str]], unread: list[str]) -> None:
     if len(moves) > 1:
-        both = " and ".join(list(moves.values())[:2])
-        raise Refused("many-orders", f"Your mail holds different moves, {both}, so nothing was done. Send one of them.")
+        told = _("Your mail holds different moves, {moves}, so nothing was done. Send one of them.")
+        raise Refused("many-orders", told.format(moves=wording.listed(list(moves.values())[:2])))
     if len(words) + len(moves) > 1:
-        named = " and ".join([word for word, _ in words][:2] + list(moves))
-        raise Refused("many-orders", f"Your mail asks for {named} at once, so nothing was done. Send one of them.")
+        told = _("Your mail asks for {words} at once, so nothing was done. Send one of them.")
+        named = [*[word for word, _rest in words][:2], *moves]
+        raise Refused("many-orders", told.format(words=wording.listed(named)))
     if words and words[0][0] in GRAVE and any(len(line) > POLITE for line in unread):
-        word = words[0][0]
-        raise Refused("many-orders", f"To {word}, send the word {word} and nothing else. Nothing was done.")
+        told = _("To {word}, send the word {word} and nothing else. Nothing was done.")
+        raise Refused("many-orders", told.format(word=words[0][0]))
 
 
 def _bare(line: str) -> str:
@@ -111,7 +116,7 @@ def _bare(line: str) -> str:
 
 def _word(line: str) -> tuple[str, str]:
     """Return the command a line begins with and the rest of it; two empty texts if it is none."""
-    first, _, rest = line.removeprefix("/").partition(" ")
+    first, _space, rest = line.removeprefix("/").partition(" ")
     word, rest = first.rstrip(CLOSING + ":").casefold(), rest.strip()
     if word in OPEN and not rest:
         return "", ""

@@ -1,14 +1,18 @@
 """What single lines of an answer look like: quoted, a heading of a quotation, a rule, the end of the player's words.
 
-No language is known here. What is looked for is what every mail program writes in every language: an address, a name, a
-date, a colon, a row of dashes.
+No language is known here, but how our own mails begin in each. What is looked for is what every mail program writes in
+every language: an address, a name, a date, a colon, a row of dashes.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
+
+from engine.language import later
+from server import languages
 
 # Everything a person writes stands above this line of a mail of ours.
 MARKER: Final = "##- Please type your reply above this line -##"
@@ -27,7 +31,9 @@ _DAY: Final = re.compile(
     r"(?<!\d)\d{4}(?!\d)|(?<!\d)\d{1,2} ?[./-] ?\d{1,2} ?[./-]|\d{1,2} ?[月월]|(?<![\w.:-])\d{1,2}\.? [^\W\d_]{3}"
 )
 _HOUR: Final = re.compile(r"(?<!\d)\d{1,2} ?(?:[:.時时點点시h]|h ) ?\d{2}(?!\d)")
-_OPENING: Final = re.compile(r"[^\W\d_][\w '’&-]{0,40} \d{1,9}[,:].{0,120}\byour turn\b")
+_OPENING: Final = re.compile(r"[^\W\d_][\w '’&-]{0,40} \d{1,9}[,:](.{0,160})")
+_OPENS: Final = later("%(match)s: it is your turn, %(name)s.")
+_FIELD: Final = re.compile(r"%\(\w+\)s")
 _RULE_SIGNS: Final = "-_=*~—–─━ \t"
 _SAYS: Final = re.compile(r"[-*•–/ ]*say(?!\w)", re.IGNORECASE)
 _LETTERS: Final = re.compile(r"[^\W\d_]")
@@ -96,6 +102,11 @@ def is_marker(text: str) -> bool:
     return "#" in text and _MARKER_WORDS in "".join(text.casefold().split())
 
 
+def harmless(text: str) -> str:
+    """Return somebody's words so that their receiver never takes them for that line."""
+    return text.replace("#", "") if is_marker(text) else text
+
+
 def is_signature(text: str) -> bool:
     """Whether this ends what a person writes."""
     return text in _SIGNATURES
@@ -115,7 +126,16 @@ def is_title(text: str) -> bool:
 
 def is_opening(text: str) -> bool:
     """Whether this is how a mail of ours begins."""
-    return "your turn" in text.casefold() and bool(_OPENING.match(text.casefold())) and not says(text)
+    opening = _OPENING.match(text.casefold())
+    return opening is not None and any(words in opening[1] for words in _turn_words()) and not says(text)
+
+
+@cache
+def _turn_words() -> tuple[str, ...]:
+    """Return the words in which a mail of ours says, in each language, whose turn it is."""
+    told = (languages.translations(code).gettext(_OPENS) for code in languages.LANGUAGES)
+    found = (max(_FIELD.split(sentence), key=len).strip(" ,:.!").casefold() for sentence in told)
+    return ("your turn", *(words for words in found if words))
 
 
 def is_header(text: str) -> bool:

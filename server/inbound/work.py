@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from server import accounts, commands, db, log, outbox, play, talk, throttle
+from engine.language import gettext as _
+from engine.language import later
+from server import accounts, commands, db, languages, log, outbox, play, talk, throttle
 from server.commands import Asked
 from server.errors import Refused
 from server.inbound import bounces, door, orders, silence
@@ -32,9 +34,9 @@ SAME_ID: Final = timedelta(days=60)
 NEAR: Final = 8
 WORDS: Final = re.compile(r"\w+")
 
-FOREIGN = "A mail came to your answer address for {match} from an address that is not yours. Nothing was done."
-UNPROVEN = "A mail to your answer address for {match} could not be shown to come from you. Nothing was done."
-NO_TOKEN = "This address takes no answers. Answer the mail that your match sent you, or use the site."  # noqa: S105
+FOREIGN = later("A mail came to your answer address for {match} from an address that is not yours. Nothing was done.")
+UNPROVEN = later("A mail to your answer address for {match} could not be shown to come from you. Nothing was done.")
+NO_TOKEN = later("This address takes no answers. Answer the mail that your match sent you, or use the site.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,11 @@ class Case:
         """The registered address, where answers go."""
         address: str = (self.user.email if self.user else None) or self.token.address
         return address
+
+    @property
+    def language(self) -> str:
+        """The language in which answers are: the person's, or without an account that of the host who has invited."""
+        return str((self.user or self.match.host).language)
 
 
 def run(settings: Settings, now: Callable[[], datetime], limit: int = 200) -> int:
@@ -111,6 +118,13 @@ def _judge(mail: Inbound, letter: Letter, settings: Settings, now: datetime) -> 
     if token is None:
         return _lost(known, mail, letter, settings, now)
     case = Case(mail, letter, token, _person(token), now)
+    with languages.speaking(case.language):
+        return _decided(case, settings)
+
+
+def _decided(case: Case, settings: Settings) -> Verdict:
+    """Carry out what the owner of an answer's address asks for; whatever anybody else does is only told to him."""
+    letter = case.letter
     if not letter.sender or letter.sender.lower() != case.address.lower():
         return _foreign(case, "wrong-sender", FOREIGN)
     if settings.mail_judge and not proven(letter, settings.mail_judge):
@@ -146,7 +160,9 @@ def _lost(known: list[door.Ours], mail: Inbound, letter: Letter, settings: Setti
         return Verdict("unknown-address")
     # Whoever sends it: once a day, or a forger could have us write to somebody again and again.
     key = f"answer lost {user.id} {now:%Y%m%d}"
-    _queue_answer(mail, letter, user.email, user, None, now, key=key, code="no-token", sentences=[NO_TOKEN])
+    with languages.speaking(user.language):
+        told = _(NO_TOKEN)
+    _queue_answer(mail, letter, user.email, user, None, now, key=key, code="no-token", sentences=[told])
     return Verdict("no-token", user)
 
 
@@ -169,7 +185,7 @@ def _wrote(letter: Letter, token: ReplyToken) -> bool:
 def _foreign(case: Case, word: str, sentence: str) -> Verdict:
     """Tell the owner of an answer's address that somebody else wrote to it. What was written is not repeated."""
     if case.user is not None:
-        _refuse(case, word, sentence.format(match=log.title(case.match)), to="", received=0)
+        _refuse(case, word, _(sentence).format(match=log.title(case.match)), to="", received=0)
     return Verdict(word, case.user, case.match)
 
 
@@ -203,12 +219,12 @@ def _answered(case: Case, settings: Settings) -> Verdict:
             # Noted with what it does: a mail that was refused may come again.
             if not _first_time(case, acts=asked.acts):
                 return Verdict("duplicate", case.user, case.match)
-            case, sentences, row = _carry_out(case, asked)
+            case, sentences, row = _carry_out(case, asked, settings)
     except Refused as fault:
         _refuse(case, fault.code, fault.sentence, choices=fault.choices, since=fault.since, near=_near(case, settings))
         return Verdict(f"refused-{fault.code}"[:32], case.user, case.match)
     if asked.unread and not asked.move:
-        sentences.append("What else your mail said was not read; a line for all at the table begins with say.")
+        sentences.append(_("What else your mail said was not read; a line for all at the table begins with say."))
     _answer(case, sentences=sentences, row=row, help=asked.help)
     return Verdict("done", case.user, case.match)
 
@@ -223,12 +239,12 @@ def _orders(case: Case, settings: Settings) -> orders.Orders:
     return orders.read(lines, play.move_reader(match, case.token.seat, own=own))
 
 
-def _carry_out(case: Case, asked: orders.Orders) -> tuple[Case, list[str], int | None]:
+def _carry_out(case: Case, asked: orders.Orders, settings: Settings) -> tuple[Case, list[str], int | None]:
     """Do what is asked for, all or nothing; return the case, what to say, and the row of the move if there is one."""
     if case.token.address and asked.word == "stop":
         accounts.refuse_invitations(case.address, case.now)
-        return case, ["You will get no more invitations from us."], None
-    user = case.user or _newcomer(case, asked)
+        return case, [_("You will get no more invitations from us.")], None
+    new, user = case.user is None, case.user or _newcomer(case, asked)
     case = replace(case, user=user)
     order = Asked(
         case.match.id, user, case.token.asked or 0, "email", case.mail.received_at, invited=bool(case.token.address)
@@ -240,18 +256,21 @@ def _carry_out(case: Case, asked: orders.Orders) -> tuple[Case, list[str], int |
         row = done.seq if done else None
     if asked.word:
         sentences += commands.run(asked.word, asked.rest, order).sentences
+    if new:
+        told = _("Your account is called {name}. To sign in on the site as well, ask for a password here: {address}")
+        sentences.append(told.format(name=user.name, address=f"{settings.public_url}/forgot"))
     for line in asked.says:
         talk.speak(log.get(case.match.id), user, line, case.now)
     if asked.says:
-        sentences.append("Your words were said at the table.")
+        sentences.append(_("Your words were said at the table."))
     return case, sentences, row
 
 
 def _newcomer(case: Case, asked: orders.Orders) -> User:
     """Return the account of an invited person who takes the seat."""
     if asked.word != "join":
-        raise Refused("no-order", "To take a seat, answer with the word join. To decline, do nothing.")
-    return accounts.sign_up_by_mail(case.letter.sender, case.letter.sender_name, case.now)
+        raise Refused("no-order", _("To take a seat, answer with the word join. To decline, do nothing."))
+    return accounts.sign_up_by_mail(case.letter.sender, case.letter.sender_name, case.now, case.language)
 
 
 def _near(case: Case, settings: Settings) -> list[str]:
@@ -315,7 +334,13 @@ def _queue_answer(
         address=address or "",
         match=match,
         seat=seat,
-        facts={"to": letter.message_id, "received": mail.received_at.timestamp(), **facts},
+        facts={
+            "to": letter.message_id,
+            "received": mail.received_at.timestamp(),
+            # Of somebody without an account nothing else tells it.
+            **({} if user else {"language": languages.current()}),
+            **facts,
+        },
     )
 
 

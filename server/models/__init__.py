@@ -6,7 +6,9 @@ from typing import Final
 
 from server.models.analyses import Analysis
 from server.models.counts import Pace, Part, Rating, Watermark, total
+from server.models.feeds import Feed, Webhook
 from server.models.fields import EPOCH, MILLISECOND
+from server.models.keeping import Deed
 from server.models.mail import Inbound, Job, Link, MailKey, Outbox, ReplyToken, Unwanted
 from server.models.matches import (
     ClientKey,
@@ -21,7 +23,7 @@ from server.models.matches import (
     Seat,
     Talk,
 )
-from server.models.people import Attempt, User, Vacation
+from server.models.people import Attempt, Departure, User, Vacation
 
 __all__ = [
     "EPOCH",
@@ -30,6 +32,9 @@ __all__ = [
     "Analysis",
     "Attempt",
     "ClientKey",
+    "Deed",
+    "Departure",
+    "Feed",
     "Imported",
     "Inbound",
     "Invited",
@@ -53,6 +58,7 @@ __all__ = [
     "User",
     "Vacation",
     "Watermark",
+    "Webhook",
     "total",
 ]
 
@@ -83,4 +89,8 @@ TABLES: Final = (
     Rating,
     Watermark,
     Analysis,
+    Feed,
+    Webhook,
+    Deed,
+    Departure,
 )

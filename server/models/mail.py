@@ -72,7 +72,7 @@ class Outbox(Model):
     message_id = CharField(64)
     created_at = InstantField()
     due_at = InstantField()
-    state = CharField(8, default="queued")  # queued, taken, handed, sent, dropped, failed
+    state = CharField(8, default="queued")  # queued, taken, handed, held, sent, dropped, failed
     unsure = BooleanField(default=False)  # whether an earlier try may have delivered it
     alarm = BooleanField(default=False)  # whether a fault of our own put it off
     attempts = SmallIntegerField(default=0)
@@ -121,9 +121,10 @@ class Unwanted(Model):
 
 
 class Job(Model):
-    """When each regular job last began and last succeeded."""
+    """When each regular job last began, succeeded and failed; `fault` says of which kind the last fault was."""
 
     name = CharField(32, primary_key=True)
     began_at = InstantField()
     succeeded_at = InstantField(null=True)
+    failed_at = InstantField(null=True)
     fault = CharField(200, default="")

@@ -54,6 +54,8 @@ class Match(Model):
     rated = BooleanField(default=False)  # a term of the table, like `options`
     counted = BooleanField(default=False)  # whether what people did in it has been noted, see server/parts.py
     judged = SmallIntegerField(default=0)  # the version of the judge who is done with it, see server/analysis.py
+    frozen_at = InstantField(null=True)  # since when a keeper holds it: nothing happens in it then
+    frozen_why = CharField(200, default="")  # his reason, for the players
     imported_at = InstantField(null=True)  # for a match that was not played here but came as a record
 
     class Meta:
@@ -98,11 +100,17 @@ class Seat(Model):
     seen = IntegerField(default=0)  # the last row the person has seen on a page
     visited_at = InstantField(null=True)
     guided = BooleanField(default=False)  # whether each step is explained to the person
+    turn_mail = CharField(8, default="")  # how he is told of his turns in this match, "" as in all his matches
     score = IntegerField(null=True)
     won = BooleanField(default=False)
 
     class Meta:
         indexes = ((("match", "owner"), True), (("match", "number"), True))
+
+    @property
+    def wish(self) -> str:
+        """How the person is told of his turns in this match."""
+        return str(self.turn_mail or self.user.turn_mail)
 
 
 class LogRow(Model):

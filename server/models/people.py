@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from peewee import (
     AutoField,
     BigIntegerField,
+    BlobField,
     BooleanField,
     CompositeKey,
     ForeignKeyField,
     IntegerField,
+    SmallIntegerField,
 )
 
 from server.models.fields import CharField, InstantField, Model
@@ -32,13 +34,17 @@ class User(Model):
     session_key = CharField(32)  # changes when every session of the person must end
     zone = CharField(64, default="UTC")
     language = CharField(8, default="en")
-    turn_mail = BooleanField(default=True)
+    turn_mail = CharField(8, default="at-once")  # how he is told of his turns: at-once, away, daily, off
+    digest_hour = SmallIntegerField(default=7)  # of his zone, in which the one mail of a day comes
+    digest_at = InstantField(null=True, index=True)  # when that mail comes next, None if it never does
+    seen_at = InstantField(null=True)  # when he last looked at a page, to about a minute
     reminders = CharField(20, default="80")  # at which percentages of the time, like "50,80"; empty for none
     nights = CharField(11, default="")  # hours that do not count where the table says so, like "22:00-07:00"
     forced = BooleanField(default=False)  # whether a move is made for him when it is the only one
     keeps_results = BooleanField(default=False)  # whether how a match ended is kept back until he has watched it
     mail_stopped = CharField(200, default="")  # why the address takes no mail, empty while it does
     bot = CharField(16, default="")
+    admin = BooleanField(default=False)  # whether he keeps this house, see server/keeping.py
     visitor_until = InstantField(null=True, index=True)  # set for visitors alone
     created_at = InstantField()
     deleted_at = InstantField(null=True)
@@ -52,6 +58,13 @@ class User(Model):
     def reachable(self) -> bool:
         """Whether mail may be sent to the person."""
         return self.confirmed_at is not None and self.deleted_at is None and not self.mail_stopped
+
+
+class Departure(Model):
+    """A session that somebody has ended, by the SHA-256 of what its cookie says; kept while that may be about."""
+
+    hash = BlobField(primary_key=True)
+    expires_at = InstantField(index=True)
 
 
 class Vacation(Model):

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import functools
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import flask
 import flask_login
 
-from server import accounts, clock, links, lobby, preferences, vacations, visitors, wording
+from engine.language import gettext as _
+from server import (
+    accounts,
+    clock,
+    digests,
+    feeds,
+    hooks,
+    links,
+    lobby,
+    preferences,
+    sessions,
+    vacations,
+    visitors,
+    wording,
+)
 from server.models import User
-from server.web.guard import View, again, day, field, filled, safe_target, source
+from server.web.guard import View, again, day, field, filled, form_of, number, safe_target, source
 
 pages = flask.Blueprint("account", __name__)
+
+IDENTITY: Final = "_user_id"
+"""Under this name Flask-Login keeps in the session what `Person.get_id` returns."""
 
 
 class Person(flask_login.UserMixin):
@@ -23,8 +40,8 @@ class Person(flask_login.UserMixin):
         self.user = user
 
     def get_id(self) -> str:
-        """Return what the session remembers: the account and the key that ends all its sessions when it changes."""
-        return f"{self.user.id}.{self.user.session_key}"
+        """Return what a new session of the person remembers of him."""
+        return sessions.identity(self.user)
 
 
 def me() -> User:
@@ -89,7 +106,7 @@ def sign_up() -> Any:
 
 
 @pages.post("/signup")
-@again(sign_up)
+@again("account.sign_up")
 def sign_up_post() -> Any:
     """Make an account; the answer is the same for an address that has one already."""
     accounts.sign_up(**applied())
@@ -114,9 +131,9 @@ def confirm_post(token: str) -> Any:
     """Confirm the address. Who holds the link still has to sign in: it may be another than who chose the password."""
     person, here = accounts.confirm(token, clock.now()), viewer()
     if here is not None and here.id == person.id:
-        flask.flash("Your address is confirmed, and all that you played is yours. Welcome!")
+        flask.flash(_("Your address is confirmed, and all that you played is yours. Welcome!"))
         return flask.redirect("/")
-    flask.flash("Your address is confirmed. Welcome! Please sign in.")
+    flask.flash(_("Your address is confirmed. Welcome! Please sign in."))
     return flask.redirect(flask.url_for(".sign_in"))
 
 
@@ -129,7 +146,7 @@ def sign_in() -> str:
 
 
 @pages.post("/signin")
-@again(sign_in)
+@again("account.sign_in")
 def sign_in_post() -> Any:
     """Sign in by name or address and password."""
     user, wanted = accounts.sign_in(field("name"), field("password"), source=source(), now=clock.now()), target()
@@ -143,6 +160,9 @@ def sign_out() -> Any:
     user = viewer()
     if user is not None and user.visiting:
         visitors.leave(user, clock.now())
+    # Answers that are on their way may still bring the cookie of this session back, so it must be worth nothing.
+    if user is not None:
+        sessions.end(flask.session[IDENTITY], clock.now())
     flask_login.logout_user()
     flask.session.clear()
     return flask.redirect("/")
@@ -155,7 +175,7 @@ def forgot() -> str:
 
 
 @pages.post("/forgot")
-@again(forgot)
+@again("account.forgot")
 def forgot_post() -> Any:
     """Send a reset link if the address has an account; whether it has is not said."""
     accounts.forgot(field("email"), source=source(), now=clock.now())
@@ -170,26 +190,28 @@ def reset(token: str) -> str:
 
 
 @pages.post("/reset/<token>")
-@again(reset)
+@again("account.reset")
 def reset_post(token: str) -> Any:
     """Set the new password and sign in."""
     enter(accounts.reset(token, field("password"), clock.now()))
-    flask.flash("Your new password is set; all other sessions have ended.")
+    flask.flash(_("Your new password is set; all other sessions have ended."))
     return flask.redirect("/")
 
 
 @pages.get("/unsubscribe/<token>")
 def unsubscribe_page(token: str) -> str:
-    """Show the button."""
-    links.find("unsubscribe", token, clock.now())
-    return flask.render_template("account/unsubscribe.html", token=token)
+    """Show the buttons: of the link's match, if it is about one, and of all."""
+    link = links.find("unsubscribe", token, clock.now())
+    return flask.render_template("account/unsubscribe.html", token=token, match=link.match)
 
 
 @pages.post("/unsubscribe/<token>")
 def unsubscribe(token: str) -> Any:
-    """Stop turn mails: from the page's button, or a mail program's one click without a session."""
-    accounts.unsubscribe(token, clock.now())
-    return flask.render_template("account/unsubscribed.html")
+    """Stop turn mails: from one of the page's buttons, or a mail program's one click without a session."""
+    everywhere = field("everywhere") == "yes"
+    match = links.find("unsubscribe", token, clock.now()).match
+    accounts.unsubscribe(token, clock.now(), everywhere=everywhere)
+    return flask.render_template("account/unsubscribed.html", match=None if everywhere else match)
 
 
 @pages.get("/settings")
@@ -197,11 +219,12 @@ def unsubscribe(token: str) -> Any:
 def settings() -> str:
     """Show the person's settings."""
     user, now = me(), clock.now()
-    dusk, _, dawn = user.nights.partition("-")
+    dusk, _dash, dawn = user.nights.partition("-")
     wishes = {
         "zone": user.zone,
         "language": user.language,
         "turn_mail": user.turn_mail,
+        "digest_hour": user.digest_hour,
         "reminders": user.reminders.replace(",", ", "),
         "dusk": dusk,
         "dawn": dawn,
@@ -211,10 +234,15 @@ def settings() -> str:
     today = wording.today(now, user.zone)
     return flask.render_template(
         "account/settings.html",
-        zones=[(zone, zone) for zone in accounts.zones()],
+        zones=accounts.zones(),
         given=filled("account.settings_post", **wishes),
         leave=filled("account.vacation_post"),
+        feeds=feeds.made(user),
+        hook=hooks.of(user),
+        calling=filled("telling.webhook"),
         vacation=vacations.current(user, now),
+        ways=preferences.ways(),
+        hours=[(hour, f"{hour}:00") for hour in digests.HOURS],
         today=today,
         days=[(year, vacations.days_left(user, year)) for year in (today.year, today.year + 1)],
         most={"a_year": vacations.DAYS_A_YEAR, "at_once": vacations.LONGEST.days},
@@ -223,52 +251,54 @@ def settings() -> str:
 
 @pages.post("/settings")
 @account_required
-@again(settings)
+@again("account.settings")
 def settings_post() -> Any:
     """Store them."""
     wishes = preferences.Wishes(
         zone=field("zone"),
         language=field("language", "en"),
-        turn_mail=bool(field("turn_mail")),
+        turn_mail=field("turn_mail", me().turn_mail),
+        digest_hour=number(field("digest_hour", str(me().digest_hour))),
         reminders=field("reminders"),
         nights="-".join(filter(None, (field("dusk"), field("dawn")))),
         forced=bool(field("forced")),
         keeps_results=bool(field("keeps_results")),
     )
     preferences.settle(me(), wishes, clock.now())
-    flask.flash("Your settings are stored.")
+    flask.flash(_("Your settings are stored."))
     return flask.redirect(flask.url_for(".settings"))
 
 
 @pages.post("/settings/vacation")
 @account_required
-@again(settings)
+@again("account.settings")
 def vacation_post() -> Any:
     """Announce a vacation, from the morning of one day to the end of another in the person's zone, or end it."""
     user, now = me(), clock.now()
     if field("end"):
         vacations.end(user, "web", now=now)
-        flask.flash("Your vacation is over; your clocks run.")
+        flask.flash(_("Your vacation is over; your clocks run."))
         return flask.redirect(safe_target(field("next")) if field("next") else flask.url_for(".settings"))
     first = wording.morning(day(field("from")), user.zone)
     after = wording.morning(day(field("until")) + timedelta(days=1), user.zone)
     vacations.announce(user, first, after, "web", now=now)
-    flask.flash("Your vacation is announced; all who play with you can see it.")
+    flask.flash(_("Your vacation is announced; all who play with you can see it."))
     return flask.redirect(flask.url_for(".settings"))
 
 
 @pages.post("/settings/password")
 @account_required
-@again(settings)
+@again("account.settings")
 def password_post() -> Any:
     """Change the password; other sessions end, this one goes on."""
     enter(accounts.change_password(me(), field("old"), field("new"), source=source(), now=clock.now()))
-    flask.flash("Your password is changed; all other sessions have ended.")
+    flask.flash(_("Your password is changed; all other sessions have ended."))
     return flask.redirect(flask.url_for(".settings"))
 
 
 @pages.post("/settings/sessions")
 @flask_login.login_required
+@form_of("account.settings")
 def sessions_post() -> Any:
     """End every session, this one too."""
     accounts.sign_out_everywhere(me())
@@ -277,22 +307,23 @@ def sessions_post() -> Any:
 
 @pages.post("/settings/mail")
 @account_required
+@form_of("account.settings")
 def mail_post() -> Any:
     """Try an address again that refused mail."""
     accounts.try_mail_again(me(), clock.now())
-    flask.flash("Mail will be sent to you again.")
+    flask.flash(_("Mail will be sent to you again."))
     return flask.redirect(flask.url_for(".settings"))
 
 
 @pages.post("/settings/delete")
 @account_required
-@again(settings)
+@again("account.settings")
 def delete_post() -> Any:
     """Delete the account: seats are given up, the name becomes anonymous, matches stay."""
-    user = accounts.sign_in(me().name, field("password"), source=source(), now=clock.now())
+    user = accounts.own(me(), field("password"), source=source(), now=clock.now())
     lobby.leave_all(user, clock.now())
     accounts.forget(user, clock.now())
     flask_login.logout_user()
     flask.session.clear()
-    flask.flash("Your account is deleted.")
+    flask.flash(_("Your account is deleted."))
     return flask.redirect("/")

@@ -9,10 +9,11 @@ from typing import Any
 import flask
 import flask_login
 
+from engine.language import gettext as _
 from server import ahead, clock, play, seating, votes, wording
 from server.web.account import me
 from server.web.guard import again, day, field, number
-from server.web.match import show, visible
+from server.web.match import visible
 
 pages = flask.Blueprint("affairs", __name__, url_prefix="/matches/<int:match_id>")
 
@@ -24,62 +25,62 @@ def signed_in() -> None:
 
 
 @pages.post("/resign")
-@again(show)
+@again("match.show")
 def resign(match_id: int) -> Any:
     """Give the match up."""
-    return _done(match_id, seating.resign, "You have resigned.")
+    return _done(match_id, seating.resign, _("You have resigned."))
 
 
 @pages.post("/cancel")
-@again(show)
+@again("match.show")
 def cancel(match_id: int) -> Any:
     """Call the match off before the first move."""
-    return _done(match_id, seating.cancel, "The match is called off.")
+    return _done(match_id, seating.cancel, _("The match is called off."))
 
 
 @pages.post("/undo")
-@again(show)
+@again("match.show")
 def undo(match_id: int) -> Any:
     """Take the last move back: the one whose `row` the page named, and no other."""
     visible(match_id)
     play.take_back(match_id, me(), "web", row=number(field("row")), now=clock.now())
-    return _back(match_id, "Your move is taken back. Make another.")
+    return _back(match_id, _("Your move is taken back. Make another."))
 
 
 @pages.post("/nudge")
-@again(show)
+@again("match.show")
 def nudge(match_id: int) -> Any:
     """Have those awaited told once more."""
-    return _done(match_id, play.nudge, "Who is awaited gets one more mail.")
+    return _done(match_id, play.nudge, _("Who is awaited gets one more mail."))
 
 
 @pages.post("/back")
-@again(show)
+@again("match.show")
 def come_back(match_id: int) -> Any:
     """Take the own seat back from the bot."""
-    return _done(match_id, seating.come_back, "You have your seat back.")
+    return _done(match_id, seating.come_back, _("You have your seat back."))
 
 
 @pages.post("/seats/<int:seat>/offer")
-@again(lambda match_id, seat: show(match_id))
+@again("match.show")
 def offer(match_id: int, seat: int) -> Any:
     """Let anybody take over a seat that a bot plays."""
     visible(match_id)
     seating.offer(match_id, seat, me(), "web", now=clock.now())
-    return _back(match_id, "The seat is free for anybody who wants it.")
+    return _back(match_id, _("The seat is free for anybody who wants it."))
 
 
 @pages.post("/seats/<int:seat>/take")
-@again(lambda match_id, seat: show(match_id))
+@again("match.show")
 def take(match_id: int, seat: int) -> Any:
     """Take over a free seat."""
     visible(match_id)
     seating.take(match_id, seat, me(), "web", now=clock.now())
-    return _back(match_id, "The seat is yours. Good luck!")
+    return _back(match_id, _("The seat is yours. Good luck!"))
 
 
 @pages.post("/vote")
-@again(show)
+@again("match.show")
 def vote(match_id: int) -> Any:
     """Propose something, or agree to it: a `topic` as the page has it, or a pause until the end of a day."""
     visible(match_id)
@@ -87,19 +88,21 @@ def vote(match_id: int) -> Any:
     if topic == "pause":
         topic = votes.pause_topic(wording.morning(day(field("until")) + timedelta(days=1), me().zone))
     decided = votes.vote(match_id, me(), topic, "web", now=clock.now())
-    return _back(match_id, "That is decided." if decided else "The others are told." if topic else "Withdrawn.")
+    told = _("That is decided.") if decided else _("The others are told.") if topic else _("Withdrawn.")
+    return _back(match_id, told)
 
 
 @pages.post("/prepare")
-@again(show)
+@again("match.show")
 def prepare(match_id: int) -> Any:
     """Have a move ready for the next turn, or put it away."""
     visible(match_id)
     if field("away"):
         ahead.put_away(match_id, me())
-        return _back(match_id, "Put away.")
+        return _back(match_id, _("Put away."))
     made = ahead.prepare(match_id, me(), field("move"), after=field("after"), now=clock.now())
-    return _back(match_id, f"{made.text} will be played as soon as it is your turn, if it is legal then.")
+    told = _("{move} will be played as soon as it is your turn, if it is legal then.").format(move=made.text)
+    return _back(match_id, told)
 
 
 def _done(match_id: int, act: Callable[..., None], told: str) -> Any:

@@ -7,9 +7,10 @@ from typing import Any
 import flask
 import flask_login
 
+from engine.language import gettext as _
 from server import clock, notes, rematch
 from server.web.account import me
-from server.web.guard import field
+from server.web.guard import field, form_of
 from server.web.match import visible
 
 pages = flask.Blueprint("after", __name__, url_prefix="/matches/<int:match_id>")
@@ -22,18 +23,19 @@ def signed_in() -> None:
 
 
 @pages.post("/note")
+@form_of("match.show")
 def note(match_id: int) -> Any:
     """Keep a private note."""
-    match, _ = visible(match_id)
-    notes.write(match, me(), field("text"), clock.now())
-    flask.flash("Your note is kept." if field("text").strip() else "Your note is gone.")
+    notes.write(visible(match_id)[0], me(), field("text"), clock.now())
+    flask.flash(_("Your note is kept.") if field("text").strip() else _("Your note is gone."))
     return flask.redirect(flask.url_for("match.show", match_id=match_id, _anchor="note"))
 
 
 @pages.post("/rematch")
+@form_of("match.show")
 def another(match_id: int) -> Any:
     """Ask for a rematch, or agree to it, and go to its table."""
     visible(match_id)
     table = rematch.ask(match_id, me(), now=clock.now())
-    flask.flash("The others are told." if table.status == "open" else "The match has begun.")
+    flask.flash(_("The others are told.") if table.status == "open" else _("The match has begun."))
     return flask.redirect(flask.url_for("match.show", match_id=table.id))

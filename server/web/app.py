@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +12,39 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from engine.language import gettext as _
 from server import clock, db, home, log, wording
 from server.errors import Refused
 from server.models import User
 from server.settings import Settings
 from server.web import (
     account,
+    admin,
     affairs,
     after,
     archive,
+    continents,
+    cookies,
     examples,
+    feeds,
+    files,
     front,
     guard,
     guide,
     health,
+    homescreen,
     language,
+    live,
     mailbox,
     match,
+    packing,
     people,
+    share,
     tables,
+    telling,
     visit,
+    watching,
+    whatif,
 )
 
 logger = logging.getLogger(__name__)
@@ -47,7 +57,7 @@ csrf = CSRFProtect()
 def build(settings: Settings) -> flask.Flask:
     """Return the application. Raises `db.PendingMigration`."""
     db.require_current()
-    app = flask.Flask(__name__, template_folder=str(ROOT / "templates"), static_folder=str(ROOT / "server" / "static"))
+    app = flask.Flask(__name__, template_folder=str(ROOT / "templates"), static_folder=None)
     app.config.update(
         SECRET_KEY=settings.secret_key,
         SETTINGS=settings,
@@ -55,18 +65,17 @@ def build(settings: Settings) -> flask.Flask:
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=settings.secure,
-        PERMANENT_SESSION_LIFETIME=timedelta(days=60),
         MAX_CONTENT_LENGTH=LARGEST_FORM,
         # A half-made move may wait in an open tab for days; the token lives as long as the session.
         WTF_CSRF_TIME_LIMIT=None,
         WTF_CSRF_SSL_STRICT=False,
-        SEND_FILE_MAX_AGE_DEFAULT=timedelta(days=30),
     )
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     if settings.trusted_proxies:
         count = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count)  # type: ignore[method-assign]
-    _sign_in(app)
+    watching.install(app)
+    cookies.install(app)
     _connections(app)
     language.install(app)
     csrf.init_app(app)
@@ -74,7 +83,8 @@ def build(settings: Settings) -> flask.Flask:
     guard.install(app)
     _errors(app)
     _words(app)
-    _versions(app)
+    files.install(app)
+    packing.install(app)
     for module in (
         front,
         account,
@@ -89,6 +99,13 @@ def build(settings: Settings) -> flask.Flask:
         guide,
         examples,
         language,
+        live,
+        whatif,
+        homescreen,
+        share,
+        telling,
+        feeds,
+        admin,
     ):
         app.register_blueprint(module.pages)
     if settings.mailbox:
@@ -96,32 +113,11 @@ def build(settings: Settings) -> flask.Flask:
     return app
 
 
-def _sign_in(app: flask.Flask) -> None:
-    manager = flask_login.LoginManager(app)
-    manager.session_protection = None  # people change networks between two moves of a slow game
-
-    @manager.user_loader
-    def load(identity: str) -> account.Person | None:
-        number, _, key = identity.partition(".")
-        try:
-            user = User.get_or_none(User.id == int(number)) if number.isdigit() else None
-        except (*db.Unavailable, db.Broken):
-            # The page that says so must not fail on the same fault.
-            return None
-        # The key changes when every session of the person must end.
-        return account.Person(user) if user and not user.deleted_at and user.session_key == key else None
-
-    @manager.unauthorized_handler
-    def unauthorized() -> Any:
-        if guard.wants_json():
-            raise Refused("not-signed-in", "Please sign in first.")
-        return flask.redirect(flask.url_for("account.sign_in", next=guard.here()))
-
-
 def _connections(app: flask.Flask) -> None:
     @app.before_request
     def connect() -> None:
-        if flask.request.endpoint not in {"static", "health.alive"}:
+        # What needs no database is there while the database is not; so is the page that says there is no connection.
+        if flask.request.endpoint not in {"static", "health.alive"} and flask.request.blueprint != "homescreen":
             db.database.connect(reuse_if_open=True)
 
     @app.teardown_request
@@ -139,22 +135,29 @@ def _errors(app: flask.Flask) -> None:
 
     @app.errorhandler(CSRFError)
     def forged(_fault: CSRFError) -> Any:
-        return guard.refusal(Refused("forged", "This form has run out or came from elsewhere. Load the page again."))
+        return guard.refusal(Refused("forged", _("This form has run out or came from elsewhere. Load the page again.")))
 
     @app.errorhandler(HTTPException)
     def http(fault: HTTPException) -> Any:
         codes = {401: "not-signed-in", 404: "not-found", 405: "method", 413: "too-large"}
-        sentences = {404: "There is no such page.", 405: "This address does not take that.", 413: "That is too large."}
+        sentences = {
+            404: _("There is no such page."),
+            405: _("This address does not take that."),
+            413: _("That is too large."),
+        }
         if fault.code is None or fault.code < 400:
             return fault
+        if fault.code == 405 and not guard.wants_json() and (page := guard.page_of_form()):
+            return flask.redirect(page)
         code = codes.get(fault.code, "bad-input")
-        return guard.refusal(Refused(code, sentences.get(fault.code, "The request could not be understood.")))
+        return guard.refusal(Refused(code, sentences.get(fault.code, _("The request could not be understood."))))
 
     def unavailable(fault: Exception) -> Any:
         # What peewee raises may hide the database's own words behind a failed rollback.
         cause = fault.__context__ or fault
         logger.error("the database refused: %s", cause)
-        return guard.refusal(Refused("busy", "The server cannot store anything just now. Please try again in a while."))
+        sentence = _("The server cannot store anything just now. Please try again in a while.")
+        return guard.refusal(Refused("busy", sentence))
 
     for kind in (*db.Unavailable, db.Broken):
         app.register_error_handler(kind, unavailable)
@@ -162,28 +165,7 @@ def _errors(app: flask.Flask) -> None:
     @app.errorhandler(Exception)
     def internal(fault: Exception) -> Any:
         logger.exception("a request failed", exc_info=fault)
-        return guard.refusal(Refused("internal", "Something went wrong here. It has been noted."))
-
-
-def _versions(app: flask.Flask) -> None:
-    """Put a hash of its content into the address of each static file, so that it may be kept for long."""
-
-    @cache
-    def version(name: str) -> str:
-        file = Path(str(app.static_folder)) / name
-        return hashlib.sha256(file.read_bytes()).hexdigest()[:10] if file.is_file() else ""
-
-    def game_file(kind: str, name: str) -> str:
-        """Return the address of a file that a game brings, else of the one for all games, "" if there is neither."""
-        found = [f"games/{folder}/{name}" for folder in (kind, "default") if version(f"games/{folder}/{name}")]
-        return flask.url_for("static", filename=found[0]) if found else ""
-
-    app.jinja_env.globals["game_file"] = game_file
-
-    @app.url_defaults
-    def add(endpoint: str, values: dict[str, Any]) -> None:
-        if endpoint == "static" and "filename" in values:
-            values["v"] = version(values["filename"])
+        return guard.refusal(Refused("internal", _("Something went wrong here. It has been noted.")))
 
 
 def _words(app: flask.Flask) -> None:
@@ -206,8 +188,10 @@ def _words(app: flask.Flask) -> None:
         }
 
     app.jinja_env.filters["counts"] = wording.counts
+    app.jinja_env.filters["continents"] = continents.grouped
     app.jinja_env.filters["titled"] = log.title
     app.jinja_env.filters["when"] = wording.when
+    app.jinja_env.filters["until"] = wording.until
     app.jinja_env.filters["span"] = wording.span
     app.jinja_env.filters["listed"] = wording.listed
     app.jinja_env.filters["stamp"] = lambda instant: instant.isoformat(timespec="seconds")

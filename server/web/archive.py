@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import flask
 import flask_login
 
 from engine import games, record
-from server import archive, clock, home, lobby, log, story, throttle
+from engine.language import gettext as _
+from server import archive, clock, home, languages, lobby, log, story, throttle
 from server.errors import Refused
 from server.models import Match
 from server.web.account import me, viewer
@@ -61,7 +62,7 @@ def index() -> Any:
 def _find(asked: Mapping[str, str]) -> archive.Page:
     """Look for what the fields of the form say. Raises `Refused` (bad-input)."""
     if asked["rated"] not in {"", "yes", "no"}:
-        raise Refused("bad-input", "Rated is yes or no.")
+        raise Refused("bad-input", _("Rated is yes or no."))
     return archive.find(
         game=asked["game"],
         player=asked["player"],
@@ -82,7 +83,18 @@ def _find(asked: Mapping[str, str]) -> archive.Page:
 def mine() -> Any:
     """Send all finished matches of the signed-in person in one file, as it is made."""
     throttle.count("bundle by", str(me().id), clock.now())
-    return _file(archive.bundle(me()), "application/zip", "clachan-matches.zip")
+    return _file(_said(archive.bundle(me()), languages.current()), "application/zip", "clachan-matches.zip")
+
+
+def _said(pieces: Iterable[bytes], code: str) -> Iterator[bytes]:
+    """Yield what is made after the request has ended, in the language that it was asked for in."""
+    made = iter(pieces)
+    while True:
+        with languages.speaking(code):
+            piece = next(made, None)
+        if piece is None:
+            return
+        yield piece
 
 
 @pages.get("/matches/<int:match_id>/record.json")
@@ -107,9 +119,9 @@ def _file(content: str | Iterable[bytes], mimetype: str, name: str) -> flask.Res
 @pages.get("/matches/<int:match_id>/verify")
 def verify(match_id: int) -> str:
     """Check a match: `?check=1` all of a finished one, `?hash=` whether a hash out of an old mail is one of its own."""
-    match, _ = visible(match_id)
+    match = visible(match_id)[0]
     if match.status not in {"running", "finished"}:
-        raise Refused("not-found", "There is nothing to check before a match has begun.")
+        raise Refused("not-found", _("There is nothing to check before a match has begun."))
     over = match.status == "finished"
     findings = archive.check(match) if over and "check" in flask.request.args else []
     wrong = [finding for finding in findings if finding.holds is False]
@@ -146,7 +158,7 @@ def _looked_up(match: Match, text: str) -> dict[str, Any] | None:
         except Refused as refused:
             fault = refused.sentence
     else:
-        fault = "That is no hash. A hash has 64 signs, digits and the letters a to f; copy it whole."
+        fault = _("That is no hash. A hash has 64 signs, digits and the letters a to f; copy it whole.")
     return {"text": text[:200], "digest": digest, "row": row, "fault": fault}
 
 

@@ -6,6 +6,7 @@ import flask
 import flask_login
 
 from engine import games
+from engine.language import gettext as _
 from server import archive, clock, home, lobby, log, vacations
 from server.errors import Refused
 from server.models import User
@@ -30,6 +31,7 @@ def index() -> str:
         "home.html",
         entries=home.entries(user, now),
         tables=table_cards(home.tables(user)),
+        invitations=table_cards(home.invitations(user)),
         ended=ended,
         finished=[(match, archive.result(places[match.id])) for match in finished],
         lost=home.lost(user),
@@ -55,5 +57,5 @@ def rules(kind: str) -> str:
     try:
         game = games.game(kind)
     except LookupError:
-        raise Refused("not-found", "There is no such game here.") from None
+        raise Refused("not-found", _("There is no such game here.")) from None
     return flask.render_template([f"games/{game.kind}/rules.html", "games/default/rules.html"], game=game)

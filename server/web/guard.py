@@ -15,6 +15,7 @@ import flask
 from markupsafe import escape
 from werkzeug.exceptions import HTTPException
 
+from engine.language import gettext as _
 from server import wording
 from server.errors import Refused
 from server.settings import Settings
@@ -40,6 +41,9 @@ POLICY: Final = "; ".join(
     )
 )
 
+RETRY: Final = 5
+"""After so many seconds it is worth while to ask again when the answer was that it cannot be done just now."""
+
 
 def install(app: flask.Flask) -> None:
     """Put the guards in front of and behind every view."""
@@ -55,7 +59,7 @@ def install(app: flask.Flask) -> None:
             f"{urlsplit(url).scheme}://{urlsplit(url).netloc}" for url in own
         }
         if foreign or flask.request.headers.get("Sec-Fetch-Site") == "cross-site":
-            raise Refused("forged", "This form came from another site; nothing was done.")
+            raise Refused("forged", _("This form came from another site; nothing was done."))
 
     @app.after_request
     def headers(response: flask.Response) -> flask.Response:
@@ -66,10 +70,11 @@ def install(app: flask.Flask) -> None:
         # hide the origin of forms too, and the form of such a page would look as if it came from elsewhere.)
         response.headers["Referrer-Policy"] = "strict-origin" if secret_address() else "same-origin"
         response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
-        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         if flask.request.endpoint != "static":
             response.headers.setdefault("Cache-Control", "private, no-cache")
-            response.vary.add("Cookie")
+            if not response.cache_control.public:
+                response.vary.update(("Cookie", "Accept-Language"))
         if settings.secure:
             response.headers["Strict-Transport-Security"] = "max-age=31536000"
         return response
@@ -88,20 +93,32 @@ def wants_json() -> bool:
 
 def refusal(fault: Refused) -> Any:
     """Return the page or the JSON body of a refusal."""
+    headers = {"Retry-After": str(RETRY)} if fault.status == 503 else {}
     if wants_json():
         error = {"code": fault.code, "sentence": fault.sentence, "choices": fault.choices, "since": fault.since}
-        return flask.jsonify(error=error), fault.status
+        return flask.jsonify(error=error), fault.status, headers
     try:
         page = flask.render_template("error.html", fault=fault, draft=_draft())
     except Exception:
         # The page itself met the fault, say a host name that no address can be made of, or a database that is gone.
         logger.exception("the page of a refusal failed")
         page = f"<!doctype html><title>Clachan</title><p>{escape(fault.sentence)}</p>"
-    return page, fault.status
+    return page, fault.status, headers
 
 
-def again(page: Callable[..., str]) -> Callable[[View], View]:
-    """Let a view that refuses a form show the page of the form again, with the reason on top and what was filled in.
+def form_of(endpoint: str) -> Callable[[View], View]:
+    """Mark a view as one that takes a form of the page of this endpoint."""
+
+    def marked(view: View) -> View:
+        view.page = endpoint  # type: ignore[attr-defined]
+        return view
+
+    return marked
+
+
+def again(endpoint: str) -> Callable[[View], View]:
+    """Let a view that refuses a form of the page of this endpoint show that page again, with the reason on top and what
+    was filled in.
 
     The page is asked for with the values of the address; `filled` gives it what to put into its fields.
     """
@@ -116,15 +133,36 @@ def again(page: Callable[..., str]) -> Callable[[View], View]:
                     raise
                 flask.g.refused = fault
                 try:
-                    return page(**values), fault.status
+                    return flask.current_app.view_functions[endpoint](**_held(endpoint, values)), fault.status
                 except Refused:
                     # There is no such page for this person; then only the reason is said.
                     flask.g.pop("refused")
                     raise fault from None
 
-        return shown  # type: ignore[return-value]
+        return form_of(endpoint)(shown)  # type: ignore[return-value]
 
     return guarded
+
+
+def page_of_form() -> str | None:
+    """Return the address of the page whose form is sent to this address, None if it takes no form or has no such page.
+
+    A refused form is shown under the address that it was sent to, and people load that page again, or keep its address.
+    """
+    views = flask.current_app.view_functions
+    adapter = flask.current_app.create_url_adapter(flask.request)
+    try:
+        endpoint, values = adapter.match(method="POST") if adapter else ("", {})
+    except HTTPException:
+        return None
+    page = getattr(views.get(endpoint), "page", None)
+    return flask.url_for(page, **_held(page, values)) if page else None
+
+
+def _held(endpoint: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the values that the address of an endpoint holds."""
+    rule = next(flask.current_app.url_map.iter_rules(endpoint))
+    return {name: value for name, value in values.items() if name in rule.arguments}
 
 
 def refused() -> Refused | None:
@@ -184,7 +222,7 @@ def field(name: str, default: str = "") -> str:
 def number(text: str | None) -> int:
     """Return a whole number from a form or address. Raises `Refused` (bad-input)."""
     if text is None or not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise Refused("bad-input", "A number was expected.")
+        raise Refused("bad-input", _("A number was expected."))
     return int(text)
 
 
@@ -193,7 +231,7 @@ def day(text: str) -> date:
     try:
         return wording.day(text)
     except ValueError:
-        raise Refused("bad-input", "Write a date as year-month-day, such as 2026-11-30.") from None
+        raise Refused("bad-input", _("Write a date as year-month-day, such as 2026-11-30.")) from None
 
 
 def source() -> str:

@@ -6,7 +6,6 @@ import hashlib
 import json
 from contextlib import ExitStack
 from functools import cache
-from gettext import NullTranslations
 from typing import Any, Final
 
 import flask
@@ -14,31 +13,25 @@ import flask_babel
 import flask_login
 
 from engine import language
-from server import languages, preferences
+from server import languages, preferences, wording
 from server.errors import Refused
 from server.web.guard import field, safe_target
 
 pages = flask.Blueprint("language", __name__)
 
-WORDS_LIVE: Final = 30 * 86400
+LIFE: Final = 30 * 86400
 """For how many seconds a browser keeps the words of the scripts; their address changes with them."""
-
-
-class _Catalogue(flask_babel.Domain):
-    """The house's one set of catalogues, for Flask-Babel and with it for the templates."""
-
-    def get_translations(self) -> NullTranslations:
-        return language.spoken()
-
-
-class _Babel(flask_babel.Babel):
-    domain_instance = _Catalogue()
 
 
 def install(app: flask.Flask) -> None:
     """Have every request speak its reader's language, in templates and services alike."""
-    _Babel(app, locale_selector=wanted)
-    app.jinja_env.policies["ext.i18n.trimmed"] = True
+    # It chooses the language; templates take their words where services and mails do.
+    flask_babel.Babel(app, configure_jinja=False, locale_selector=wanted)
+    languages.teach(app.jinja_env)
+    app.jinja_env.filters["day"] = wording.long_day
+    app.jinja_env.filters["brief_day"] = wording.brief_day
+    app.jinja_env.filters["weekday"] = wording.weekday
+    app.jinja_env.filters["percent"] = wording.percent
 
     @app.before_request
     def speak() -> None:
@@ -84,7 +77,7 @@ def words(code: str) -> Any:
     if code not in languages.LANGUAGES:
         raise Refused("not-found", language.gettext("There is no such page."))
     response = flask.Response(_words(code), mimetype="application/json")
-    response.cache_control.max_age = WORDS_LIVE
+    response.cache_control.max_age = LIFE
     response.cache_control.public = True
     return response
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import flask
 
+from engine.language import gettext as _
 from server import clock, inbound
 from server.channels.email import LocalMailbox, OpenMail
 from server.errors import Refused
@@ -24,7 +25,7 @@ def box() -> LocalMailbox:
     address = ipaddress.ip_address(flask.request.remote_addr or "0.0.0.0")  # noqa: S104
     name = flask.request.host.rpartition(":")[0] if not flask.request.host.endswith("]") else flask.request.host
     if not address.is_loopback or (name or flask.request.host) not in OWN_NAMES:
-        raise Refused("not-found", "There is no such page.")
+        raise Refused("not-found", _("There is no such page."))
     return LocalMailbox(flask.current_app.config["SETTINGS"].mailbox)
 
 
@@ -37,7 +38,9 @@ def index() -> str:
 @pages.get("/<key>")
 def show(key: str) -> str:
     """Show one mail: headers, text and picture."""
-    return flask.render_template("mailbox/show.html", key=key, mail=_read(key))
+    mail = _read(key)
+    lines = [(line, _has_columns(line)) for line in mail.text.splitlines()]
+    return flask.render_template("mailbox/show.html", key=key, mail=mail, lines=lines)
 
 
 @pages.get("/<key>/raw")
@@ -52,7 +55,7 @@ def picture(key: str) -> Any:
     """Send the picture of a mail."""
     png = _read(key).picture
     if not png:
-        raise Refused("not-found", "This mail has no picture.")
+        raise Refused("not-found", _("This mail has no picture."))
     return flask.Response(png, mimetype="image/png")
 
 
@@ -61,11 +64,11 @@ def answer(key: str) -> Any:
     """Answer a mail, as its reader's mail program would."""
     mail = _read(key)
     if not mail.header("Reply-To"):
-        raise Refused("bad-input", "This mail takes no answers.")
+        raise Refused("bad-input", _("This mail takes no answers."))
     raw = reply(mail, field("text"))
     settings = flask.current_app.config["SETTINGS"]
     inbound.receive(raw, inbound.Envelope("page", mail.header("To"), None), settings, clock.now)
-    flask.flash("Your answer is sent. What became of it comes as a mail, in a few seconds.")
+    flask.flash(_("Your answer is sent. What became of it comes as a mail, in a few seconds."))
     return flask.redirect(flask.url_for(".index"))
 
 
@@ -81,8 +84,13 @@ def reply(mail: OpenMail, text: str) -> bytes:
     return written.as_bytes()
 
 
+def _has_columns(line: str) -> bool:
+    """Whether a line stands in columns with those beside it, so that it must not be broken."""
+    return "  " in line.strip() or line.startswith(" " * 5)
+
+
 def _read(key: str) -> OpenMail:
     try:
         return box().read(key)
     except LookupError:
-        raise Refused("not-found", "There is no such mail.") from None
+        raise Refused("not-found", _("There is no such mail.")) from None

@@ -8,11 +8,13 @@ from typing import Any
 import flask
 import flask_login
 
-from server import clock, home, lobby, log, play, talk
+from engine.language import gettext as _
+from server import clock, home, lobby, log, play, preferences, talk
 from server.errors import Refused
 from server.models import Match, User
 from server.web.account import me, viewer
-from server.web.guard import field, filled, number, wants_json
+from server.web.boards import drawn
+from server.web.guard import field, filled, form_of, number, wants_json
 from server.web.present import match_page, replay_page, table_page
 
 pages = flask.Blueprint("match", __name__, url_prefix="/matches/<int:match_id>")
@@ -47,17 +49,9 @@ def show(match_id: int) -> str:
         picked=flask.request.args.get("from", ""),
         key=secrets.token_hex(12),
         given=filled("affairs.prepare"),
+        letters=preferences.ways_here(user) if user else (),
         following=home.next_waiting(user, match) if user else None,
     )
-
-
-@pages.get("/pulse")
-def pulse(match_id: int) -> Any:
-    """Say in a few bytes whether anything has changed: the number of the last row, of the last line of talk."""
-    match, _ = visible(match_id)
-    response = flask.jsonify(seq=match.length, status=match.status, talk=talk.newest(match))
-    response.add_etag()
-    return response.make_conditional(flask.request)
 
 
 @pages.get("/preview")
@@ -68,12 +62,13 @@ def preview(match_id: int) -> Any:
     seat = _seated(log.own_number(match, user))
     asked = flask.request.args
     trial = play.preview(match, seat, asked.get("move", ""), number(asked.get("expected")), me())
-    board = log.game_of(match).picture(trial.view, trial.touched)
+    board = drawn(log.game_of(match), trial.view, trial.touched)
     return flask.jsonify(text=trial.text, sentences=trial.sentences, board=board)
 
 
 @pages.post("/moves")
 @flask_login.login_required
+@form_of("match.show")
 def move(match_id: int) -> Any:
     """Make a move; what was stored is read back from the log."""
     match, user = visible(match_id)
@@ -93,6 +88,7 @@ def move(match_id: int) -> Any:
 
 @pages.post("/talk")
 @flask_login.login_required
+@form_of("match.show")
 def say(match_id: int) -> Any:
     """Say a line at the table, which may be a command or a move."""
     visible(match_id)
@@ -110,14 +106,14 @@ def say(match_id: int) -> Any:
     if wants_json():
         return flask.jsonify(kind=said.kind, sentences=said.sentences)
     for sentence in said.sentences:
-        flask.flash(sentence)
+        flask.flash(sentence, "talk" if said.kind in {"/help", "/status"} else "message")
     return flask.redirect(flask.url_for(".show", match_id=match_id, _anchor="talk"))
 
 
 @pages.get("/replay")
 def replay(match_id: int) -> Any:
     """Go to the last step, or the first of a finished match."""
-    match, _ = visible(match_id)
+    match = visible(match_id)[0]
     step = 0 if match.status == "finished" else match.length
     return flask.redirect(flask.url_for(".step", match_id=match_id, seq=step))
 
@@ -129,7 +125,7 @@ def step(match_id: int, seq: int) -> str:
     opened = flask.request.args.get("open", "") == "1"
     facts = replay_page(match, user, seq, opened) if match.status in {"running", "finished"} else None
     if facts is None:
-        raise Refused("not-found", "The match has no such step.")
+        raise Refused("not-found", _("The match has no such step."))
     kept = home.is_kept(match, user)
     if kept and user and seq == match.length:
         # Who has come to the last step has watched it.
@@ -142,13 +138,13 @@ def visible(match_id: int) -> tuple[Match, User | None]:
     match = log.get(match_id)
     user = viewer()
     if not lobby.may_see(match, user):
-        raise Refused("not-found", "There is no such match.")
+        raise Refused("not-found", _("There is no such match."))
     return match, user
 
 
 def _seated(seat: int | None) -> int:
     if seat is None:
-        raise Refused("not-yours", "You have no seat in this match.")
+        raise Refused("not-yours", _("You have no seat in this match."))
     return seat
 
 
@@ -158,12 +154,17 @@ def _trial(match: Match, facts: dict[str, Any], user: User, text: str) -> dict[s
         trial = play.preview(match, facts["seat"], text, facts["expected"], user)
     except Refused as fault:
         return {"text": text, "fault": fault}
-    board = facts["game"].picture(trial.view, trial.touched)
-    return {"text": trial.text, "sentences": trial.sentences, "board": board, "fault": None}
+    return {
+        "text": trial.text,
+        "sentences": trial.sentences,
+        "board": drawn(facts["game"], trial.view, trial.touched),
+        "position": facts["game"].text(trial.view, facts["called"]),
+        "fault": None,
+    }
 
 
 def _told(match_id: int, done: play.Done) -> Any:
     if wants_json():
         return flask.jsonify(match=done.match_id, seq=done.seq, text=done.text, sentences=done.sentences)
-    flask.flash(f"Your move {done.text} is made. " + " ".join(done.sentences))
+    flask.flash(" ".join((_("Your move {text} is made.").format(text=done.text), *done.sentences)))
     return flask.redirect(flask.url_for(".show", match_id=match_id))

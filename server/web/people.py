@@ -8,6 +8,7 @@ from typing import Any
 import flask
 
 from engine import games
+from engine.language import gettext as _
 from server import archive, clock, companions, curve, home, people, ratings, wording
 from server.archive import guests
 from server.errors import Refused
@@ -29,7 +30,7 @@ def show(name: str) -> str:
         **_told(user, reader) if not (user.bot or user.deleted_at) else {"profile": None},
         person=user,
         stands_in=companions.is_stand_in(user),
-        thinks=companions.ABOUT[user.bot].thinks if user.bot else "",
+        thinks=companions.about()[user.bot].thinks if user.bot else "",
         finished=people.finished_count(user) if user.bot else 0,
         starred=user.name.endswith(guests.STAR),
         everybody=asked.get("opponents") == "all",
@@ -59,7 +60,7 @@ def ladder() -> str:
     reader, now = viewer(), clock.now()
     kind = flask.request.args.get("game", "") or next(iter(games.games()))
     if kind not in games.games():
-        raise Refused("not-found", "There is no such game here.")
+        raise Refused("not-found", _("There is no such game here."))
     after = flask.request.args.get("after", "")
     return flask.render_template(
         "people/ladder.html",

@@ -9,11 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from engine.base import Outcome, View
+from engine.language import gettext as _
 from engine.timerule import WrongRule
 from server import archive, companions, dials, guide, lobby, log, notes, rematch, seating, story, tale, talk
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
+from server.web.boards import drawn
 from server.web.choices import Looked, choices
 
 # Lines of talk that a page shows; nobody reads back further, and a flood must not weigh every page down.
@@ -36,22 +38,23 @@ class Card:
 
 def table_cards(matches: Sequence[Match]) -> list[Card]:
     """Return open tables with who sits there, the time rule and the rules chosen, in words."""
-    found = []
+    found, places = [], log.places_of(matches)
     for match in matches:
         # A table whose row is spoilt keeps nobody from the others.
         with suppress(Refused):
-            found.append(_card(match, [seat.owner.name for seat in log.places(match)]))
+            found.append(_card(match, [seat.owner.name for seat in places[match.id]]))
     return found
 
 
 def free_cards(user: User | None, now: datetime) -> list[Card]:
     """Return the running matches with a seat that anybody may take over, newest first."""
-    found = []
-    for match in seating.offered():
+    matches = seating.offered()
+    found, places = [], log.places_of(matches)
+    for match in matches:
         with suppress(Refused):
-            played, places = log.read(match), log.places(match)
-            called = story.names(places)
-            offered = choices(Looked(played, places, called, user, log.own_number(match, user), now))
+            played, seats = log.read(match), places[match.id]
+            called = story.names(seats)
+            offered = choices(Looked(played, seats, called, user, log.own_number(match, user), now))
             found.append(replace(_card(match, called), free=offered.free, take=offered.take))
     return found
 
@@ -65,13 +68,15 @@ def rule_sentence(match: Match) -> str:
     try:
         return log.rule_sentence(match)
     except WrongRule as fault:
-        raise Refused("damaged", f"The time rule of match {match.id} cannot be read.") from fault
+        raise Refused(
+            "damaged", _("The time rule of match {number} cannot be read.").format(number=match.id)
+        ) from fault
 
 
 def chosen(match: Match) -> tuple[str, ...]:
     """Return the labels of the rule options that a table chose, defaults left out."""
     return tuple(
-        f"{option.label}: {label}"
+        _("{option}: {chosen}").format(option=option.label, chosen=label)
         for option in log.game_of(match).options
         for value, label in option.choices
         if (match.options or {}).get(option.name, option.default) == value != option.default
@@ -97,7 +102,7 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         marks = tuple(dict.fromkeys((*marks, *guided.lesson.places)))
     view = played.view(seat)
     shown = dials.dials(played, seats, now)
-    my_turn = seat is not None and seat in played.position.to_act
+    my_turn = seat is not None and seat in played.position.to_act and not match.frozen_at
     return {
         "match": match,
         "title": log.title(match),
@@ -112,18 +117,22 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "marks": marks,
         "guide": guided,
         "view": view,
-        "board": played.game.picture(view, marks),
+        "board": drawn(played.game, view, marks),
+        "position": played.game.text(view, called),
         "my_turn": my_turn,
         "dials": shown,
-        "dial": dials.next_to_act([shown[seat]] if my_turn and seat is not None else shown),
-        "paused": None if played.outcome else played.clocks.paused(now),
+        "dial": dials.next_to_act(() if match.frozen_at else [shown[seat]] if my_turn and seat is not None else shown),
+        "frozen": log.frozen(match).sentence if match.frozen_at and not played.outcome else "",
+        "paused": None if played.outcome or match.frozen_at else played.clocks.paused(now),
         "tale": tale.tell(played, called),
         "note": notes.read(match, user),
         "rematch": _rematch(match, seats, user, now),
         "again": match.status == "finished" and seat is not None and companions.alone(seats),
         "choices": choices(Looked(played, seats, called, user, seat, now)),
         "expected": log.expected(played, seat),
+        "example": story.example(played.game, view),
         "sentence": story.standing(played, called, seat),
+        "public": story.standing(played, called, None) if lobby.may_see(match, None) else "",
         "acting": [called[number] for number in played.position.to_act],
         "outcome": played.outcome,
         "talk": talk.lines(match, SHOWN_TALK),
@@ -172,8 +181,10 @@ def replay_page(match: Match, user: User | None, seq: int, opened: bool = False)
         "step": step,
         "opened": opened,
         "last": played.position.seq,
+        "public": lobby.may_see(match, None),
         "view": view,
-        "board": played.game.picture(view, step.line.touched if step.line else ()),
+        "board": drawn(played.game, view, step.line.touched if step.line else ()),
+        "position": played.game.text(view, called),
         "lines": story.lines(played, called, seat, zone=zone),
         "outcome": played.outcome,
         "chances": tale.chances_at(played, called, seq),
@@ -197,11 +208,12 @@ def table_page(match: Match, user: User | None) -> dict[str, Any]:
         "game": log.game_of(match),
         "seats": seats,
         "seated": seated,
+        "public": lobby.may_see(match, None),
         "hosting": user is not None and match.host_id == user.id,
         "rule": rule_sentence(match),
         "options": chosen(match),
         "commitment": lobby.commitment(match),
-        "strengths": companions.ABOUT,
+        "strengths": companions.about(),
         "talk": talk.lines(match, SHOWN_TALK),
         "may_talk": user is not None and not user.visiting and match.status == "open",
     }

@@ -9,12 +9,13 @@ import flask
 import flask_login
 
 from engine import games
+from engine.language import gettext as _
+from engine.language import later
 from engine.timerule import DAY, HOUR, length
 from server import accounts, clock, lobby
 from server.errors import Refused
 from server.web.account import account_required, me, viewer
 from server.web.guard import again, field, filled, number
-from server.web.match import show
 from server.web.present import free_cards, table_cards, table_page
 
 pages = flask.Blueprint("tables", __name__)
@@ -26,7 +27,7 @@ OFFERED: Final[Mapping[str, Sequence[int]]] = {
     "increment": (0, 1, 2, 4, 8, 12, *(24 * days for days in (1, 2, 3))),
     "cap": (0, 12, *(24 * days for days in (1, 2, 3, 5, 7, 10, 14, 21, 30, 45, 60, 90))),
 }
-NONE: Final = {"increment": "nothing", "cap": "no limit"}
+NONE: Final = {"increment": later("nothing"), "cap": later("no limit")}
 
 
 @pages.get("/tables")
@@ -64,7 +65,7 @@ def new() -> str:
         games=games.games(),
         zones=accounts.zones(),
         lengths={
-            name: [(hours * HOUR, length(hours * HOUR) or NONE[name]) for hours in OFFERED[name]] for name in OFFERED
+            name: [(hours * HOUR, length(hours * HOUR) or _(NONE[name])) for hours in OFFERED[name]] for name in OFFERED
         },
         given=filled("tables.new_post", HIDDEN, **usual),
     )
@@ -72,7 +73,7 @@ def new() -> str:
 
 @pages.post("/tables/new")
 @account_required
-@again(new)
+@again("tables.new")
 def new_post() -> Any:
     """Open a table."""
     kind = field("game")
@@ -124,7 +125,7 @@ def invited(token: str) -> str:
 
 @pages.post("/matches/<int:match_id>/join")
 @flask_login.login_required
-@again(show)
+@again("match.show")
 def join(match_id: int) -> Any:
     """Take a seat."""
     lobby.join(match_id, me(), now=clock.now(), contribution=field("contribution"), invitation=field("invitation"))
@@ -133,17 +134,17 @@ def join(match_id: int) -> Any:
 
 @pages.post("/matches/<int:match_id>/leave")
 @flask_login.login_required
-@again(show)
+@again("match.show")
 def leave(match_id: int) -> Any:
     """Give the seat up."""
     match = lobby.leave(match_id, me())
-    flask.flash("The table is closed." if match.status == "cancelled" else "You have left the table.")
+    flask.flash(_("The table is closed.") if match.status == "cancelled" else _("You have left the table."))
     return flask.redirect(flask.url_for(".index"))
 
 
 @pages.post("/matches/<int:match_id>/start")
 @flask_login.login_required
-@again(show)
+@again("match.show")
 def start(match_id: int) -> Any:
     """Start with whoever sits there."""
     lobby.start(match_id, me(), clock.now())
@@ -152,26 +153,27 @@ def start(match_id: int) -> Any:
 
 @pages.post("/matches/<int:match_id>/bots")
 @flask_login.login_required
-@again(show)
+@again("match.show")
 def fill(match_id: int) -> Any:
     """Let bots take one free seat, or all."""
     count = 1 if field("count") == "one" else None
     match = lobby.fill(match_id, me(), field("strength"), clock.now(), count)
     if match.status == "open":
-        flask.flash("A bot has taken a seat." if count else "Bots have taken the free seats.")
+        flask.flash(_("A bot has taken a seat.") if count else _("Bots have taken the free seats."))
     return _back(match_id)
 
 
 @pages.post("/matches/<int:match_id>/invite")
 @flask_login.login_required
-@again(show)
+@again("match.show")
 def invite(match_id: int) -> Any:
     """Mail an invitation, or make a link to hand on."""
     now = clock.now()
     if field("email"):
-        flask.flash(f"An invitation is on its way to {lobby.invite(match_id, me(), field('email'), now)}.")
+        address = lobby.invite(match_id, me(), field("email"), now)
+        flask.flash(_("An invitation is on its way to {address}.").format(address=address))
     elif "email" in flask.request.form:
-        raise Refused("bad-input", "Write the mail address of the person you invite.")
+        raise Refused("bad-input", _("Write the mail address of the person you invite."))
     else:
         site = flask.current_app.config["SETTINGS"].public_url
         flask.flash(f"{site}{flask.url_for('.invited', token=lobby.invitation(match_id, me(), now))}", "link")

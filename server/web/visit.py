@@ -7,8 +7,9 @@ from typing import Any
 import flask
 import flask_login
 
-from server import accounts, clock, visitors
-from server.web.account import applied, enter, me, viewer
+from server import accounts, clock, languages, presence, visitors
+from server.web import cookies, live
+from server.web.account import IDENTITY, applied, enter, me, viewer
 from server.web.guard import again, field, filled, source
 
 pages = flask.Blueprint("visit", __name__)
@@ -17,11 +18,19 @@ pages.add_app_template_test(visitors.is_named, "named_visitor")
 
 @pages.before_app_request
 def stay() -> None:
-    """Keep a visitor for longer, whatever he looks at."""
-    if "_user_id" in flask.session and flask.request.endpoint not in {"static", "health.alive"}:
+    """Keep a visitor for longer, whatever he looks at, and note who is here."""
+    if IDENTITY in flask.session and _is_visit():
         user = viewer()
         if user is not None:
             visitors.stay(user, clock.now())
+            presence.note(user, clock.now())
+
+
+def _is_visit() -> bool:
+    """Whether somebody asks, and no program by itself; an open page says so when it is in sight."""
+    if flask.request.blueprint == live.pages.name:
+        return live.SEEN in flask.request.args
+    return not cookies.is_quiet()
 
 
 @pages.post("/try/<kind>")
@@ -36,6 +45,8 @@ def play(kind: str) -> Any:
         source=source(),
         now=clock.now(),
         guided=bool(field("guided")),
+        language=languages.current(),
+        zone=field("zone"),
     )
     if stranger:
         enter(user)
@@ -56,7 +67,7 @@ def keep() -> Any:
 
 @pages.post("/keep")
 @flask_login.login_required
-@again(keep)
+@again("visit.keep")
 def keep_post() -> Any:
     """Give a visitor a name and send the letter; the answer is the same for an address that has an account."""
     if not me().visiting:

@@ -10,6 +10,8 @@ from engine.bots.mind import Mind
 from engine.games.clans import examples, guide, notation, setup, text, view
 from engine.games.clans.mind import MIND
 from engine.games.clans.rules import Move, State
+from engine.language import gettext as _
+from engine.language import pgettext
 
 # The contract hands every game any `State`; a game is only ever given its own.
 Own = Any
@@ -19,12 +21,20 @@ class Clans:
     """The game of Clans; every method is described by `engine.base.Game`."""
 
     kind = view.KIND
-    title = "Clans"
     rules = 1
     seat_counts = setup.SEAT_COUNTS
-    options: tuple[Option, ...] = setup.OPTIONS
     example = notation.EXAMPLE
     mind: Mind | None = MIND
+
+    @property
+    def title(self) -> str:
+        """Return the name players read."""
+        return pgettext("game", "Clans")
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Return the rules that a table may choose."""
+        return setup.options()
 
     def deal(self, stream: Stream, seats: int, options: Mapping[str, str]) -> Plain:
         """Return a plain setup drawn from the stream; no option changes the deal."""
@@ -46,6 +56,10 @@ class Clans:
         """Return the canonical notation: every move is public."""
         return notation.format(state, seat, move)
 
+    def head(self, text: str) -> str:
+        """Return the territory that the huts of a move leave."""
+        return text.partition("-")[0]
+
     def words(self, state: Own, seat: int, move: Move, viewer: int | None) -> tuple[Phrase, ...]:
         """Tell what a legal move does; all of it is public, so every viewer is told the same."""
         return view.words(state, seat, move)
@@ -53,6 +67,10 @@ class Clans:
     def touched(self, state: Own, seat: int, move: Move) -> tuple[str, ...]:
         """Return the territories that a legal move touches."""
         return view.touched(state, move)
+
+    def place_name(self, place: str) -> str:
+        """Return the name of a territory, which is the same in every language."""
+        return place
 
     def timeout_move(self, state: Own, seat: int) -> Move:
         """Return a simple legal move for a seat that is out of time."""
@@ -72,7 +90,8 @@ class Clans:
 
     def figures(self, view: View) -> tuple[Figure, ...]:
         """Return the points of the clans."""
-        return tuple(Figure("Points of the clans", clan, points) for clan, points in view.table["clan_points"].items())
+        found = view.table["clan_points"].items()
+        return tuple(Figure(_("Points of the clans"), _(clan), points) for clan, points in found)
 
     def text(self, view: View, names: Names) -> str:
         """Draw the view as plain text."""

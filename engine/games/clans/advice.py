@@ -5,9 +5,8 @@ from __future__ import annotations
 from engine.base import Lesson, Phrase, View, listed
 from engine.games.clans.board import CHIPS, CLANS, EPOCHS, INDEX, TERRAIN, TERRITORIES
 from engine.games.clans.outlook import Nearing, nearing
+from engine.language import gettext as _
 from engine.lessons import Teller
-
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def _near(view: View) -> Lesson | None:
@@ -16,33 +15,32 @@ def _near(view: View) -> Lesson | None:
     if not found:
         return None
     place, left, gain = TERRITORIES[found[0].place], found[0].left, found[0].gain
-    facts = {
-        "own": view.table["own_clan"],
+    terrain = TERRAIN[found[0].place]
+    facts: dict[str, int | str] = {
+        "own": _(view.table["own_clan"]),
         "place": place,
-        "count": NUMBERS[len(left)],
         "left": listed(left),
         "gain": gain,
-        "terrain": TERRAIN[found[0].place],
+        "terrain": _(terrain),
     }
     if len(left) == 1:
-        said = "{place} has one neighbour left with huts, {left}: whoever empties {left} founds a village there."
+        said = Phrase(
+            "{place} has one neighbour left with huts, {left}: whoever empties {left} founds a village there.", facts
+        )
     else:
-        said = (
-            "{place} is nearest: {count} of its neighbours still hold huts, {left}. Once these are empty, it is a"
-            " village."
+        said = Phrase.plural(
+            "{place} is nearest: {n} of its neighbours still holds huts, {left}. Once it is empty, it is a village.",
+            "{place} is nearest: {n} of its neighbours still hold huts, {left}. Once these are empty, it is a village.",
+            len(left),
+            facts,
         )
     if gain:
-        worth = "As it stands it would give {gain} to {own}, and more if huts come in."
-    elif facts["terrain"] in EPOCHS[view.table["epoch"] - 1].hostile:
-        worth = "In this epoch it would give nothing, for {terrain} is hostile."
+        worth = Phrase("As it stands it would give {gain} to {own}, and more if huts come in.", facts)
+    elif terrain in EPOCHS[view.table["epoch"] - 1].hostile:
+        worth = Phrase("In this epoch it would give nothing, for {terrain} is hostile.", facts)
     else:
-        worth = "As it stands it would give nothing to {own}."
-    return Lesson(
-        "near",
-        Phrase("The next village for {own}", facts),
-        (Phrase(said, facts), Phrase(worth, facts)),
-        (place, *left),
-    )
+        worth = Phrase("As it stands it would give nothing to {own}.", facts)
+    return Lesson("near", Phrase("The next village for {own}", facts), (said, worth), (place, *left))
 
 
 def _step(view: View) -> Lesson | None:
@@ -51,7 +49,7 @@ def _step(view: View) -> Lesson | None:
     if near is None:
         return None
     place = TERRITORIES[near.place]
-    facts = {"own": view.table["own_clan"], "place": place, "left": listed(near.left)}
+    facts = {"own": _(view.table["own_clan"]), "place": place, "left": listed(near.left)}
     return Lesson(
         "step",
         Phrase("The last step but one"),
@@ -71,7 +69,7 @@ def _step(view: View) -> Lesson | None:
     )
 
 
-def _walking(_: View) -> Lesson:
+def _walking(_view: View) -> Lesson:
     return Lesson(
         "walking",
         Phrase("Where huts can go"),
@@ -92,13 +90,16 @@ def _spread(view: View) -> Lesson | None:
     if len(huts) < 2:
         return None
     most = max(huts, key=lambda name: huts[name])
-    facts: dict[str, int | str] = {"own": own, "count": len(huts), "most": most, "top": huts[most]}
-    size = "with one hut on each" if huts[most] == 1 else "with {top} huts on {most}"
+    facts: dict[str, int | str] = {"own": _(own), "count": len(huts), "most": most, "top": huts[most]}
+    if huts[most] == 1:
+        stands = Phrase("Your clan {own} stands on {count} territories, with one hut on each.", facts)
+    else:
+        stands = Phrase("Your clan {own} stands on {count} territories, with {top} huts on {most}.", facts)
     return Lesson(
         "spread",
         Phrase("One hut is enough"),
         (
-            Phrase(f"Your clan {{own}} stands on {{count}} territories, {size}.", facts),
+            stands,
             Phrase(
                 "A village gives {own} the same for one hut of it as for five. So {own} does best with a hut or two in"
                 " each of several large groups, where the others bring the rest.",
@@ -112,20 +113,23 @@ def _hiding(view: View) -> Lesson:
     """Tell how not to show which clan is one's own."""
     points, own = view.table["clan_points"], view.table["own_clan"]
     best = max(points, key=lambda clan: (points[clan], clan == own))
-    facts = {"own": own, "points": points[own], "best": best, "most": points[best]}
+    facts = {"own": _(own), "points": points[own], "best": _(best), "most": points[best]}
     if not points[best]:
-        lead = "none has any yet"
+        lead = Phrase("Everybody sees the points of the clans: none has any yet.")
+    elif best == own:
+        lead = Phrase("Everybody sees the points of the clans: yours leads with {points}.", facts)
     else:
-        lead = "yours leads with {points}" if best == own else "{best} leads with {most}, yours has {points}"
+        lead = Phrase("Everybody sees the points of the clans: {best} leads with {most}, yours has {points}.", facts)
+    unseen = Phrase(
+        "What nobody should see is that you are for {own}. If every move of yours helps it, the others notice and keep"
+        " it out of good villages.",
+        facts,
+    )
     return Lesson(
         "hiding",
         Phrase("Keep your clan to yourself"),
         (
-            Phrase(
-                f"Everybody sees the points of the clans: {lead}. What nobody should see is that you are for {{own}}."
-                " If every move of yours helps it, the others notice and keep it out of good villages.",
-                facts,
-            ),
+            lead.then(unseen),
             Phrase("So help another clan now and then, best where {own} gains as well.", facts),
         ),
     )
@@ -144,24 +148,27 @@ def _ahead(view: View) -> Lesson | None:
         if pile[CLANS.index(own)] and TERRAIN[INDEX[name]] in then.favourable
     ]
     facts: dict[str, int | str] = {
-        "own": own,
+        "own": _(own),
         "bonus": now.bonus,
-        "good": now.favourable[0],
+        "good": _(now.favourable[0]),
         "more": then.bonus,
-        "better": then.favourable[0],
-        "bad": listed(then.hostile),
+        "better": _(then.favourable[0]),
+        "bad": listed([_(terrain) for terrain in then.hostile]),
         "places": listed(good[:3]),
     }
-    where = "Your clan has huts there, on {places}." if good else "Your clan {own} has no huts there yet."
+    if good:
+        where = Phrase("Your clan has huts there, on {places}.", facts)
+    else:
+        where = Phrase("Your clan {own} has no huts there yet.", facts)
     return Lesson(
         "ahead",
         Phrase("What the next epoch brings"),
         (
             Phrase(
                 "Later epochs give more: {good} adds {bonus} to a village now, {better} will add {more} in the next. A"
-                f" large group there may wait for it. {where}",
+                " large group there may wait for it.",
                 facts,
-            ),
+            ).then(where),
             Phrase("On {bad} a village will give nothing then: found there before, or not at all.", facts),
         ),
         tuple(good[:3]),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from engine.language import later
+
 
 class Epoch(NamedTuple):
     """A stretch of the epoch track: how many chips lie there, and what the terrain of a village founded then counts.
@@ -21,9 +23,9 @@ class Epoch(NamedTuple):
     bonus: int
 
 
-CLANS = ("red", "blue", "green", "yellow", "black")
+CLANS = (later("red"), later("blue"), later("green"), later("yellow"), later("black"))
 REGIONS = "ABCDEFGHIJKL"
-TERRAINS = ("forest", "mountain", "steppe", "grassland")
+TERRAINS = (later("forest"), later("mountain"), later("steppe"), later("grassland"))
 
 EPOCHS = (
     Epoch(4, ("forest",), ("mountain",), 1),
@@ -32,6 +34,8 @@ EPOCHS = (
     Epoch(2, ("grassland",), ("steppe",), 4),
     Epoch(1, TERRAINS, (), 5),
 )
+NUMERALS = ("I", "II", "III", "IV", "V")
+"""What the epochs are called."""
 CHIPS = sum(epoch.chips for epoch in EPOCHS)
 EPOCH_OF_CHIP = tuple(index for index, epoch in enumerate(EPOCHS) for _ in range(epoch.chips))
 """For each of the twelve chips in the order they are taken, the index in `EPOCHS` of its epoch."""

@@ -6,6 +6,7 @@ from functools import cache
 
 from engine.base import Example, Game
 from engine.games.clans.board import CLANS, TERRITORIES
+from engine.language import later
 from engine.moments import Match, Moment, drawn
 
 LETTERS = dict(zip("rbgyk", CLANS, strict=True))
@@ -28,12 +29,12 @@ OTHERWISE = Match(SETUP, 2, {}, (*MOVES[:ORDERED], "B2-B3 / B3 B1"))
 
 MOMENTS = (
     *(
-        Moment(terrain, PLAYED, len(MOVES), (), (*corner, 72, 54), terrain.capitalize(), f"Land of {terrain}")
-        for terrain, corner in (
-            ("forest", (462, 200)),
-            ("mountain", (240, 62)),
-            ("steppe", (428, 62)),
-            ("grassland", (428, 296)),
+        Moment(terrain, PLAYED, len(MOVES), (), (*corner, 72, 54), caption, alt)
+        for terrain, corner, caption, alt in (
+            ("forest", (462, 200), later("Forest"), later("Land of forest")),
+            ("mountain", (240, 62), later("Mountain"), later("Land of mountain")),
+            ("steppe", (428, 62), later("Steppe"), later("Land of steppe")),
+            ("grassland", (428, 296), later("Grassland"), later("Land of grassland")),
         )
     ),
     Moment(
@@ -42,9 +43,13 @@ MOMENTS = (
         0,
         (),
         (349, 61, 499, 374),
-        "B5 and F2 face each other over a lake, as B4 and F1 do: they are no neighbours. B5 and F1 are, for a river"
-        " between them is crossed.",
-        "A lake amid B4, B5, F1 and F2. A river leaves it on either side, with one hut on each territory around.",
+        later(
+            "B5 and F2 face each other over a lake, as B4 and F1 do: they are no neighbours. B5 and F1 are, for a river"
+            " between them is crossed."
+        ),
+        later(
+            "A lake amid B4, B5, F1 and F2. A river leaves it on either side, with one hut on each territory around."
+        ),
     ),
     Moment(
         "moving",
@@ -52,9 +57,11 @@ MOMENTS = (
         16,
         ("K1", "K3"),
         (261, 747, 361, 271),
-        "Before the move: the green and the yellow hut of K1 may go to K3, where red and blue stand. K2 and K4 are"
-        " empty, so nobody can go there.",
-        "K1 holds a green and a yellow hut, K3 below it a red and a blue one. K2 and K4 to its sides are empty.",
+        later(
+            "Before the move: the green and the yellow hut of K1 may go to K3, where red and blue stand. K2 and K4 are"
+            " empty, so nobody can go there."
+        ),
+        later("K1 holds a green and a yellow hut, K3 below it a red and a blue one. K2 and K4 to its sides are empty."),
     ),
     Moment(
         "village",
@@ -62,9 +69,11 @@ MOMENTS = (
         17,
         ("K1",),
         (261, 747, 361, 271),
-        "After K1-K3: around K3 all land is empty, so it is a village. It was founded in epoch I and is worth 5: four"
-        " huts, and 1 because forest is favourable then. Red, blue, green and yellow score 5 each.",
-        "K1 is empty. K3 is fenced and holds a red, a blue, a green and a yellow hut; its sign says I and 5.",
+        later(
+            "After K1-K3: around K3 all land is empty, so it is a village. It was founded in epoch I and is worth 5:"
+            " four huts, and 1 because forest is favourable then. Red, blue, green and yellow score 5 each."
+        ),
+        later("K1 is empty. K3 is fenced and holds a red, a blue, a green and a yellow hut; its sign says I and 5."),
     ),
     Moment(
         "hostile",
@@ -72,8 +81,8 @@ MOMENTS = (
         34,
         (),
         (466, 318, 333, 250),
-        "Hostile terrain: F4 is steppe and was founded in epoch IV, so it is worth 0, and green scores nothing.",
-        "F4, a fenced steppe with one green hut; its sign says IV and 0.",
+        later("Hostile terrain: F4 is steppe and was founded in epoch IV, so it is worth 0, and green scores nothing."),
+        later("F4, a fenced steppe with one green hut; its sign says IV and 0."),
     ),
     Moment(
         "order",
@@ -81,8 +90,11 @@ MOMENTS = (
         30,
         ("B2",),
         (307, 10, 339, 254),
-        "One chip is left in epoch III. If the black hut of B2 goes to B3, both B1 and B3 stand alone.",
-        "B1 holds a blue, a yellow and a black hut, B3 a red, a green and a yellow one. Between them B2 has one black.",
+        later("One chip is left in epoch III. If the black hut of B2 goes to B3, both B1 and B3 stand alone."),
+        later(
+            "B1 holds a blue, a yellow and a black hut, B3 a red, a green and a yellow one. Between them B2 has one"
+            " black."
+        ),
     ),
     Moment(
         "order-one",
@@ -90,9 +102,11 @@ MOMENTS = (
         31,
         (),
         (307, 10, 339, 254),
-        "B2-B3 / B1 B3: B1 takes the last chip of epoch III and is worth its 3 huts. B3 follows in epoch IV, in which"
-        " grassland adds 4: 8 points.",
-        "B2 is empty. The sign of the village B1 says III and 3, that of B3 says IV and 8.",
+        later(
+            "B2-B3 / B1 B3: B1 takes the last chip of epoch III and is worth its 3 huts. B3 follows in epoch IV, in"
+            " which grassland adds 4: 8 points."
+        ),
+        later("B2 is empty. The sign of the village B1 says III and 3, that of B3 says IV and 8."),
     ),
     Moment(
         "order-other",
@@ -100,8 +114,8 @@ MOMENTS = (
         31,
         (),
         (307, 10, 339, 254),
-        "B2-B3 / B3 B1: now B3 is worth its 4 huts only, and B1, grassland too, gets the bonus: 7 points.",
-        "The same villages in the other order: the sign of B3 says III and 4, that of B1 says IV and 7.",
+        later("B2-B3 / B3 B1: now B3 is worth its 4 huts only, and B1, grassland too, gets the bonus: 7 points."),
+        later("The same villages in the other order: the sign of B3 says III and 4, that of B1 says IV and 7."),
     ),
     Moment(
         "seven",
@@ -109,9 +123,11 @@ MOMENTS = (
         34,
         ("H5",),
         (191, 561, 340, 255),
-        "H5 holds seven huts. H3 and H4 hold fewer, so H5 stays where it is; H3 or H4 may still move there.",
-        "H5 holds one red, one blue, one green, one yellow and three black huts. H4 holds a red and a yellow one, H3 a"
-        " blue one.",
+        later("H5 holds seven huts. H3 and H4 hold fewer, so H5 stays where it is; H3 or H4 may still move there."),
+        later(
+            "H5 holds one red, one blue, one green, one yellow and three black huts. H4 holds a red and a yellow one,"
+            " H3 a blue one."
+        ),
     ),
     Moment(
         "strife-before",
@@ -119,8 +135,8 @@ MOMENTS = (
         38,
         ("G1",),
         (668, 236, 320, 240),
-        "All five clans have met on G1: two huts each of red and green, one each of blue, yellow and black.",
-        "G1 holds two red, one blue, two green, one yellow and one black hut. C5 above it has one black.",
+        later("All five clans have met on G1: two huts each of red and green, one each of blue, yellow and black."),
+        later("G1 holds two red, one blue, two green, one yellow and one black hut. C5 above it has one black."),
     ),
     Moment(
         "strife",
@@ -128,9 +144,11 @@ MOMENTS = (
         39,
         (),
         (668, 236, 320, 240),
-        "C5 was emptied, so G1 became a village, and strife drove out the single huts. Four huts remain, epoch V adds"
-        " 5: 9 points each for red and green.",
-        "G1 is fenced and holds two red and two green huts; its sign says V and 9. C5 is empty.",
+        later(
+            "C5 was emptied, so G1 became a village, and strife drove out the single huts. Four huts remain, epoch V"
+            " adds 5: 9 points each for red and green."
+        ),
+        later("G1 is fenced and holds two red and two green huts; its sign says V and 9. C5 is empty."),
     ),
 )
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from engine.base import Lesson, Outcome, Phrase, Plain, View, Who, listed
+from engine.base import Lesson, Outcome, Phrase, View, Who, either, listed
 from engine.games.clans.advice import ADVICE
-from engine.games.clans.board import CLANS, EPOCHS, NEIGHBOURS, TERRAIN, TERRITORIES
+from engine.games.clans.board import CLANS, EPOCHS, NEIGHBOURS, NUMERALS, TERRITORIES
 from engine.games.clans.outlook import arising, chances, ends, gain, known, nearing, pair, pile_of, use
-from engine.games.clans.rules import SEVEN, SIZE, Founding, Village, settle
+from engine.games.clans.rules import SEVEN, SIZE, settle
+from engine.games.clans.worth import for_whom, gave, would_give
+from engine.language import gettext as _
 from engine.lessons import Teller, told
 
-NUMERALS = ("I", "II", "III", "IV", "V")
 LATE = 3
 """How many chips are left when the end is near."""
 
@@ -27,7 +28,7 @@ def lessons(views: Sequence[View]) -> tuple[Lesson | None, ...]:
 
 def _clan(view: View) -> Lesson:
     """Tell which clan is the viewer's, and how a move is made, by one that brings that clan into company."""
-    own = view.table["own_clan"]
+    own = _(view.table["own_clan"])
     text = _into_company(view)
     source, target = ends(text)
     return Lesson(
@@ -52,7 +53,7 @@ def _clan(view: View) -> Lesson:
 
 def _becoming(view: View) -> Lesson:
     """Tell what makes a village and why that matters, by the territory that is nearest to being one."""
-    own, near = view.table["own_clan"], nearing(view)
+    own, near = _(view.table["own_clan"]), nearing(view)
     place, left = (TERRITORIES[near[0].place], near[0].left) if near else ("", ())
     facts = {"own": own, "place": place, "left": listed(left)}
     if not near:
@@ -85,15 +86,12 @@ def _village(view: View) -> Lesson | None:
     best = max(found, key=lambda chance: use(chance, own))
     founding = max(best.made, key=lambda made: gain(made.village, own))
     place = TERRITORIES[founding.village.territory]
-    said, worth = _value(founding)
-    facts = {"move": pair(best.text), "place": place, "own": own, **worth}
+    facts = {"move": pair(best.text), "place": place}
     others = list(dict.fromkeys(pair(chance.text) for chance in found if pair(chance.text) != facts["move"]))
-    sentences = [
-        Phrase(f"Play {{move}}, and around {{place}} all land is empty: it becomes a village. {said}", facts),
-        Phrase(_for_whom(founding.village, own), facts),
-    ]
+    empty = Phrase("Play {move}, and around {place} all land is empty: it becomes a village.", facts)
+    sentences = [empty.then(would_give(founding)), for_whom(founding.village, own)]
     if others:
-        sentences.append(Phrase("{others} would found one as well.", {"others": " or ".join(others[:2])}))
+        sentences.append(Phrase("{others} would found one as well.", {"others": either(others[:2])}))
     places = tuple(dict.fromkeys((*ends(best.text), place)))
     return Lesson("village", Phrase("You can found a village now"), tuple(sentences), places)
 
@@ -130,18 +128,20 @@ def _strife(view: View) -> Lesson | None:
     if place is None:
         return None
     own, option = view.table["own_clan"], view.table["options"]["five_singles"]
-    _, gone = settle(pile_of(view.table["huts"][place]), option)
-    facts = {"place": place, "own": own, "gone": listed(gone), "count": view.table["huts"][place][CLANS.index(own)]}
-    if not gone and sum(view.table["huts"][place]) == len(CLANS):
-        said = "At this table five single huts stay, so all would score here."
+    pile = view.table["huts"][place]
+    _rest, gone = settle(pile_of(pile), option)
+    clans = listed([_(clan) for clan in gone])
+    facts = {"place": place, "own": _(own), "gone": clans, "count": pile[CLANS.index(own)]}
+    if not gone and sum(pile) == len(CLANS):
+        said = Phrase("At this table five single huts stay, so all would score here.", facts)
     elif not gone:
-        said = "As things stand none has a single hut on {place}, so nobody would go."
+        said = Phrase("As things stand none has a single hut on {place}, so nobody would go.", facts)
     elif len(gone) == len(CLANS):
-        said = "As things stand all five would go, and nobody would score."
+        said = Phrase("As things stand all five would go, and nobody would score.", facts)
     elif own in gone:
-        said = "As things stand {gone} would go: your own clan too, unless more huts of {own} come."
+        said = Phrase("As things stand {gone} would go: your own clan too, unless more huts of {own} come.", facts)
     else:
-        said = "As things stand {gone} would go; {own}, with {count} huts there, would stay."
+        said = Phrase("As things stand {gone} would go; {own}, with {count} huts there, would stay.", facts)
     return Lesson(
         "strife",
         Phrase("All five clans on {place}", facts),
@@ -151,7 +151,7 @@ def _strife(view: View) -> Lesson | None:
                 " them, each clan with just one hut there is driven out before anybody scores.",
                 facts,
             ),
-            Phrase(said, facts),
+            said,
         ),
         (place,),
     )
@@ -174,19 +174,20 @@ def _seven(view: View) -> Lesson | None:
         return None
     size = state.huts[place] >> SIZE
     ways = [TERRITORIES[near] for near in NEIGHBOURS[place] if state.huts[near] >> SIZE >= size]
-    facts: dict[str, int | str] = {"place": TERRITORIES[place], "size": size, "ways": " or ".join(ways)}
-    now = "{place} can move to {ways} only." if ways else "So {place} stays where it is."
+    own = view.table["own_clan"]
+    facts: dict[str, int | str] = {"place": TERRITORIES[place], "size": size, "ways": either(ways), "own": _(own)}
+    now = Phrase("{place} can move to {ways} only.", facts) if ways else Phrase("So {place} stays where it is.", facts)
     return Lesson(
         "seven",
         Phrase("Seven huts sit still"),
         (
             Phrase(
-                "{place} holds {size} huts. A group of seven or more moves only onto a neighbour with at least as many."
-                f" {now} Smaller groups may still walk in and join it.",
+                "{place} holds {size} huts. A group of seven or more moves only onto a neighbour with at least as"
+                " many.",
                 facts,
-            ),
-            Phrase("Your clan {own} is not in it yet: bring a hut there.", {"own": view.table["own_clan"]})
-            if not view.table["huts"][TERRITORIES[place]][CLANS.index(view.table["own_clan"])]
+            ).then(now, Phrase("Smaller groups may still walk in and join it.")),
+            Phrase("Your clan {own} is not in it yet: bring a hut there.", facts)
+            if not view.table["huts"][TERRITORIES[place]][CLANS.index(own)]
             else Phrase("Your clan is in it: now empty the land around it."),
         ),
         (TERRITORIES[place],),
@@ -198,16 +199,15 @@ def _chip(view: View) -> Lesson | None:
     mine = [village for village in view.table["villages"] if village["founder"] == view.viewer]
     if not mine:
         return None
-    place, value = mine[0]["territory"], mine[0]["value"]
+    place = mine[0]["territory"]
     return Lesson(
         "chip",
         Phrase("Your first chip"),
         (
             Phrase(
-                "You founded {place}, so its chip is yours: 1 point, whatever the village is worth and for whom."
-                f" {_scored(mine[0])}",
-                {"place": place, "value": value, "clans": listed(mine[0]["clans"])},
-            ),
+                "You founded {place}, so its chip is yours: 1 point, whatever the village is worth and for whom.",
+                {"place": place},
+            ).then(gave(mine[0])),
             Phrase("A chip is little beside what a clan scores, but where two clans score alike, the chips decide."),
         ),
         (place,),
@@ -224,15 +224,9 @@ def _first_village(view: View) -> Lesson | None:
         Phrase("The first village"),
         (
             Phrase(
-                "{who} founded {place}: the land around it is empty. Nobody gets in or out of it any more."
-                f" {_scored(village)}",
-                {
-                    "who": Who(village["founder"]),
-                    "place": village["territory"],
-                    "value": village["value"],
-                    "clans": listed(village["clans"]),
-                },
-            ),
+                "{who} founded {place}: the land around it is empty. Nobody gets in or out of it any more.",
+                {"who": Who(village["founder"]), "place": village["territory"]},
+            ).then(gave(village)),
             Phrase(
                 "For founding it {who} took a chip, 1 point. The founder is not always the one who gains most.",
                 {"who": Who(village["founder"])},
@@ -250,33 +244,36 @@ def _epoch(epoch: int, view: View) -> Lesson | None:
     facts: dict[str, int | str] = {
         "numeral": NUMERALS[epoch],
         "chips": chips,
-        "good": favourable[0],
-        "bad": listed(hostile),
+        "good": _(favourable[0]),
+        "bad": listed([_(terrain) for terrain in hostile]),
         "bonus": bonus,
         "left": chips - view.table["epochs"][epoch]["done"],
     }
     if len(favourable) > 1:
-        said = (
-            "Every terrain adds {bonus} points now, and none is hostile. One village only is founded in it: the last."
+        said = Phrase(
+            "Every terrain adds {bonus} points now, and none is hostile. One village only is founded in it: the last.",
+            facts,
         )
     elif epoch == 0:
-        said = (
+        said = Phrase(
             "A village gives each of its clans 1 point for every hut in it. Terrain changes that: in the first epoch"
             " one on {good} gives {bonus} more, and one on {bad} nothing. After {chips} villages the next epoch begins,"
-            " with other terrain."
+            " with other terrain.",
+            facts,
         )
     else:
-        said = (
+        said = Phrase(
             "Now a village on {good} gives {bonus} points more than its huts, and one on {bad} nothing. On other"
-            " terrain only the huts count. Villages that stand already keep what they were worth."
+            " terrain only the huts count. Villages that stand already keep what they were worth.",
+            facts,
         )
     ahead = Phrase(
         "Villages still to come in epoch {numeral}: {left}. The track beside the board shows what comes next.", facts
     )
     return Lesson(
         f"epoch-{epoch + 1}",
-        Phrase("What a village is worth" if epoch == 0 else "Epoch {numeral} has begun", facts),
-        (Phrase(said, facts), ahead) if len(favourable) == 1 else (Phrase(said, facts),),
+        Phrase("What a village is worth") if epoch == 0 else Phrase("Epoch {numeral} has begun", facts),
+        (said, ahead) if len(favourable) == 1 else (said,),
     )
 
 
@@ -296,7 +293,7 @@ def _late(view: View) -> Lesson | None:
             Phrase(
                 "Huts that are in no village by then score nothing. So ask before every move: can {own} still get into"
                 " a village that counts, and whom else would that help?",
-                {"own": view.table["own_clan"]},
+                {"own": _(view.table["own_clan"])},
             ),
         ),
     )
@@ -313,7 +310,7 @@ def _sums(view: View, outcome: Outcome) -> Lesson | None:
             "{who} was for {clan}: {points} points of the clan and {chips} for chips make {score}.",
             {
                 "who": Who(seat),
-                "clan": (clan := table["clans"][seat]),
+                "clan": _(clan := table["clans"][seat]),
                 "points": table["clan_points"][clan],
                 "chips": table["chips"][seat],
                 "score": scores[seat],
@@ -332,43 +329,6 @@ def _into_company(view: View) -> str:
         if huts[source][own] and not huts[target][own]:
             return pair(text)
     return pair(view.moves[0])
-
-
-def _value(founding: Founding) -> tuple[str, dict[str, int | str]]:
-    """Return what a village would be worth and why, as the template of a sentence and its facts."""
-    village, pile, gone = founding
-    terrain = TERRAIN[village.territory]
-    _, favourable, hostile, bonus = EPOCHS[village.epoch]
-    facts: dict[str, int | str] = {
-        "terrain": terrain,
-        "gone": listed(gone),
-        "value": village.value,
-        "clans": listed(village.clans),
-        "huts": pile >> SIZE,
-        "bonus": bonus,
-    }
-    if terrain in hostile:
-        return "It is worth nothing, because {terrain} is hostile now.", facts
-    if not pile:
-        return "It is worth nothing, because strife drives everybody out.", facts
-    driven = "Strife drives out {gone}; then it gives" if gone else "It gives"
-    each = " each" if len(village.clans) > 1 else ""
-    more = ", {bonus} for {terrain}" if terrain in favourable else ""
-    return f"{driven} {{value}}{each} to {{clans}}: {{huts}} for the huts{more}.", facts
-
-
-def _for_whom(village: Village, own: str) -> str:
-    if gain(village, own):
-        return "Your clan gains, and for founding it you take a chip: one more point for you."
-    return "Your clan {own} gains nothing by it; you would only take the founder's chip, 1 point."
-
-
-def _scored(village: Plain) -> str:
-    if not village["clans"]:
-        return "No clan remained in it, so none scored."
-    if not village["value"]:
-        return "On hostile terrain it was worth nothing to {clans}."
-    return "It gave {value} to {clans}." if len(village["clans"]) == 1 else "It gave {value} each to {clans}."
 
 
 TELLERS: dict[str, Teller] = {

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from engine.base import AmbiguousMove, IllegalMove, InvalidMove
+from engine.base import AmbiguousMove, IllegalMove, InvalidMove, listed
 from engine.games.clans.board import BIT, INDEX, MASK, NEIGHBOURS, TERRITORIES
 from engine.games.clans.rules import SEVEN, Move, State, newborn, obstacle, order_matters, orders, unordered
+from engine.language import gettext as _
+from engine.language import ngettext
 
 EXAMPLE = "A5-B1"
 LONGEST = 200
@@ -39,7 +41,7 @@ def parse(state: State, seat: int, text: str) -> Move:
     move = PLAIN.get(text)
     source, target, named = move or _read(text)
     if seat not in state.to_act:
-        raise IllegalMove("It is not your turn." if state.to_act else "The match is over.")
+        raise IllegalMove(_("It is not your turn.") if state.to_act else _("The match is over."))
     occupied = state.occupied
     # The common case in one test; what fails it is looked at closely, because it may still be legal.
     if not occupied & BIT[source] or not occupied & BIT[target] & MASK[source] or state.huts[source] >= SEVEN:
@@ -66,25 +68,27 @@ def format(state: State, seat: int, move: Move) -> str:  # noqa: A001 - half of 
 def _read(text: str) -> Move:
     """Return what the text says, whether or not the position allows it; the order holds the names as given."""
     if len(text) > LONGEST:
-        raise InvalidMove(f"That is no move. A move looks like {EXAMPLE}.")
+        raise InvalidMove(_("That is no move. A move looks like {example}.").format(example=EXAMPLE))
     found = _MOVE.fullmatch(unicodedata.normalize("NFKC", text).upper().strip())
     if not found:
-        raise InvalidMove(
-            f"That cannot be read as a move. Write the territory that the huts leave and the one they go to: {EXAMPLE}."
+        why = _(
+            "That cannot be read as a move. Write the territory that the huts leave and the one they go to: {example}."
         )
+        raise InvalidMove(why.format(example=EXAMPLE))
     source, target, tail = found.groups()
     tail = (tail or "").strip()
     if tail and not _NAMES.fullmatch(tail):
-        raise InvalidMove("After the slash stand the names of new villages, first to last: F1-B5 / B5 F4.")
+        raise InvalidMove(_("After the slash stand the names of new villages, first to last: F1-B5 / B5 F4."))
     named = tuple(_territory(name) for name in re.findall(_PLACE, tail))
     if len(set(named)) < len(named):
-        raise InvalidMove("A village is named twice after the slash.")
+        raise InvalidMove(_("A village is named twice after the slash."))
     return Move(_territory(source), _territory(target), named)
 
 
 def _territory(name: str) -> int:
     if name not in INDEX:
-        raise InvalidMove(f"There is no territory {name}: they are A1 to A5, B1 to B5 and so on to L5.")
+        why = _("There is no territory {place}: they are A1 to A5, B1 to B5 and so on to L5.")
+        raise InvalidMove(why.format(place=name))
     return INDEX[name]
 
 
@@ -105,6 +109,10 @@ def _ordered(state: State, seat: int, move: Move, born: list[int]) -> Move:
 def _no_village(territory: int, born: list[int]) -> str:
     name = TERRITORIES[territory]
     if not born:
-        return f"{name} does not become a village by this move: no village arises."
-    names = " and ".join(TERRITORIES[other] for other in born)
-    return f"{name} does not become a village by this move; {names} {'does' if len(born) == 1 else 'do'}."
+        return _("{place} does not become a village by this move: no village arises.").format(place=name)
+    said = ngettext(
+        "{place} does not become a village by this move; {names} does.",
+        "{place} does not become a village by this move; {names} do.",
+        len(born),
+    )
+    return said.format(place=name, names=listed([TERRITORIES[other] for other in born]))

@@ -8,11 +8,14 @@ Colours, sizes and places are attributes: a page may forbid all style in the doc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from engine.base import Layer, View
 from engine.games.clans.geometry import SIZE
-from engine.games.clans.map_art import definitions, land
+from engine.games.clans.glyphs import symbols
+from engine.games.clans.map_art import definitions, land, shapes
 from engine.games.clans.pieces import pieces, territories
+from engine.language import gettext as _
 
 FONT = "Grenze"
 
@@ -22,13 +25,20 @@ __all__ = ["FONT", "definitions", "land", "picture", "pieces", "territories"]
 def picture(view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
     """Return the SVG document; `marks` are the names of touched territories, numbered in this order."""
     width, height = SIZE
+    label = escape(_("Map of Clans"))
     drawn = {
         "whole": lambda: f"{definitions()}{land()}{territories(view)}{pieces(view, marks)}",
         "ground": lambda: f"{definitions()}{land()}",
-        "pieces": lambda: f"{definitions()}{pieces(view, marks)}",
+        "above": lambda: f"{_shared()}{territories(view)}{pieces(view, marks)}",
+        "pieces": lambda: f"{_shared()}{pieces(view, marks)}",
     }[layer]()
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="board" role="group" aria-label="Map of Clans" width="{width}" '
-        f'height="{height}" viewBox="0 0 {width} {height}" font-family="{FONT}, Georgia, serif">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="board" role="group" aria-label="{label}" '
+        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{FONT}, Georgia, serif">'
         f"{drawn}</svg>"
     )
+
+
+def _shared() -> str:
+    """Return the definitions of what lies on the ground."""
+    return f'<defs aria-hidden="true">{shapes()}{symbols()}</defs>'

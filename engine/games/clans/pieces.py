@@ -6,18 +6,20 @@ The order of the clans in a pile is that of `CLANS`. Everything drawn here is pu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from math import hypot
 from typing import Any
 
 from engine.base import View
-from engine.games.clans.board import CLANS, INDEX, TERRAIN, TERRITORIES
+from engine.games.clans.board import CLANS, INDEX, NUMERALS, TERRAIN, TERRITORIES
 from engine.games.clans.geometry import ROOMS, SHAPES, number
 from engine.games.clans.glyphs import CLAN_INKS, INK, PAPER, PREFIX
 from engine.games.clans.room import Slots
+from engine.language import gettext as _
+from engine.language import ngettext, pgettext
 
 Disc = tuple[float, float, float]  # the middle and the radius
 
-EPOCH_NUMERALS = ("", "I", "II", "III", "IV", "V")
 _HUT = 116.0  # the units a drawn hut takes with its outlines
 
 
@@ -25,9 +27,10 @@ def territories(view: View) -> str:
     """Return the territories as targets for pointer and keyboard, each with its title, size and name."""
     huts, villages = view.table["huts"], _villages(view)
     sources = {move.partition("-")[0] for move in view.moves}
+    label = escape(_("Territories"))
     return "".join(
         (
-            '<g class="territories">',
+            f'<g class="territories" role="group" aria-label="{label}">',
             *(_territory(name, huts.get(name), villages.get(name), name in sources) for name in TERRITORIES),
             "</g>",
         )
@@ -35,11 +38,14 @@ def territories(view: View) -> str:
 
 
 def pieces(view: View, marks: Sequence[str] = ()) -> str:
-    """Return villages, huts and marks, none of which takes pointer events; `marks` are names of territories."""
+    """Return villages, huts and marks; `marks` are names of territories.
+
+    None takes pointer events, and none is read out: the titles of the territories say it all.
+    """
     villages = _villages(view)
     return "".join(
         (
-            '<g class="pieces" pointer-events="none">',
+            '<g class="pieces" pointer-events="none" aria-hidden="true">',
             *(_palisade(name) for name in villages),
             *(_outline(name) for name in TERRITORIES if name in marks),
             *(_huts(name, pile, name in villages) for name, pile in view.table["huts"].items()),
@@ -52,11 +58,18 @@ def pieces(view: View, marks: Sequence[str] = ()) -> str:
 
 def title(name: str, pile: Sequence[int] | None, village: dict[str, Any] | None) -> str:
     """Return what a territory is and holds, in words: `A1, steppe: 2 red huts, 1 blue hut`."""
-    held = [f"{n} {clan} hut{'s' if n > 1 else ''}" for n, clan in zip(pile or (), CLANS, strict=False) if n]
-    said = [f"village of epoch {village['epoch']}, value {village['value']}"] if village else []
+    held = [
+        ngettext("{n} {clan} hut", "{n} {clan} huts", n).format(n=n, clan=_(clan))
+        for n, clan in zip(pile or (), CLANS, strict=False)
+        if n
+    ]
+    said = []
+    if village:
+        told = _("village of epoch {epoch}, value {value}")
+        said.append(told.format(epoch=NUMERALS[village["epoch"] - 1], value=village["value"]))
     if held or not village:
-        said.append(", ".join(held) or "empty")
-    return f"{name}, {TERRAIN[INDEX[name]]}: {'; '.join(said)}"
+        said.append(", ".join(held) or pgettext("territory", "empty"))
+    return f"{name}, {_(TERRAIN[INDEX[name]])}: {'; '.join(said)}"
 
 
 def _villages(view: View) -> dict[str, dict[str, Any]]:
@@ -67,9 +80,9 @@ def _territory(name: str, pile: Sequence[int] | None, village: dict[str, Any] | 
     x, y = ROOMS[INDEX[name]].centre
     classes = "territory" + (" can-move" if can_move else "") + (" village" if village else "")
     return (
-        f'<g class="{classes}" id="t-{name}" data-territory="{name}" data-size="{sum(pile or ())}" '
+        f'<g class="{classes}" role="img" id="t-{name}" data-territory="{name}" data-size="{sum(pile or ())}" '
         f'data-x="{number(x)}" data-y="{number(y)}">'
-        f"<title>{title(name, pile, village)}</title>"
+        f"<title>{escape(title(name, pile, village))}</title>"
         f'<use class="shape" href="#{PREFIX}shape-{name}" fill="#fff" fill-opacity="0"/></g>'
     )
 
@@ -104,7 +117,7 @@ def _hut(clan: str, count: int, place: tuple[float, float], slots: Slots) -> str
 
 
 def _palisade(name: str) -> str:
-    """Return the green of a village and the stakes around it: the territory's own outline, drawn in a little."""
+    """Return the green of a village, its gate, and the stakes around: the territory's outline, drawn in a little."""
     room = ROOMS[INDEX[name]]
     inner = 0.9
     x, y = room.centre
@@ -117,7 +130,8 @@ def _palisade(name: str) -> str:
         f'stroke-width="11" stroke-linejoin="round"/>{shape} fill="none" stroke="#b98a4e" stroke-width="7.5" '
         f'stroke-dasharray="4.5 2.5"/><text x="{number(room.name[0])}" y="{number(room.name[1] + 7.5)}" font-size="23" '
         f'text-anchor="middle" fill="{INK}" stroke="{PAPER}" stroke-width="5" stroke-linejoin="round" '
-        f'paint-order="stroke" aria-hidden="true">{name}</text></g>'
+        f'paint-order="stroke" aria-hidden="true">{name}</text>'
+        f'<use href="#{PREFIX}gate" x="{number(room.board[0])}" y="{number(room.board[1] - 5)}"/></g>'
     )
 
 
@@ -128,7 +142,7 @@ def _board(village: dict[str, Any]) -> str:
         f'<g class="board-sign" transform="translate({number(x)} {number(y - 5)})" font-size="22" text-anchor="middle">'
         f'<rect x="-31" y="-14" width="62" height="28" rx="5" fill="{PAPER}" stroke="{INK}" stroke-width="2.5"/>'
         f'<path d="M-29-7q0-5 5-5H1V12H-24q-5 0-5-5Z" fill="#6b4a22"/>'
-        f'<text x="-14" y="7.5" fill="{PAPER}">{EPOCH_NUMERALS[village["epoch"]]}</text>'
+        f'<text x="-14" y="7.5" fill="{PAPER}">{NUMERALS[village["epoch"] - 1]}</text>'
         f'<text x="15" y="8" font-size="25" fill="{INK}">{village["value"]}</text></g>'
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import NamedTuple
 
-from engine.base import IllegalMove, Outcome, Plain, Tally
+from engine.base import IllegalMove, Outcome, Plain, Tally, listed
 from engine.games.clans.board import (
     BIT,
     CHIPS,
@@ -23,6 +23,8 @@ from engine.games.clans.board import (
     TERRAIN,
     TERRITORIES,
 )
+from engine.language import gettext as _
+from engine.language import later
 
 ALL_LEAVE = "all_leave"
 ALL_STAY = "all_stay"
@@ -39,6 +41,8 @@ NAMES = {
     for some in combinations(range(len(CLANS)), count)
 }
 """The names of each set of clans."""
+NO_MOVE_LEFT, TWELFTH_VILLAGE = later("no move left"), later("twelfth village")
+"""Why a match ended."""
 
 
 class Move(NamedTuple):
@@ -105,7 +109,7 @@ def settle(pile: int, five_singles: str) -> tuple[int, tuple[str, ...]]:
 
 def value_of(territory: int, epoch: int, pile: int) -> int:
     """Return what each clan in the village scores; a village from which all left has no value even on good terrain."""
-    _, favourable, hostile, bonus = EPOCHS[epoch]
+    _chips, favourable, hostile, bonus = EPOCHS[epoch]
     terrain = TERRAIN[territory]
     if terrain in hostile or not pile:
         return 0
@@ -156,7 +160,7 @@ class State:
         """Return the position after the move. Raises `IllegalMove` with a sentence for the player."""
         source, target, order = move
         if seat not in self.to_act:
-            raise IllegalMove("It is not your turn." if self.to_act else "The match is over.")
+            raise IllegalMove(_("It is not your turn.") if self.to_act else _("The match is over."))
         huts = list(self.huts)
         pile, there = huts[source], huts[target]
         if not (pile and there and target in NEIGHBOURS[source] and (pile < SEVEN or pile >> SIZE <= there >> SIZE)):
@@ -169,7 +173,7 @@ class State:
         if born:
             return _founded(self, seat, move, huts, born)
         if order:
-            raise IllegalMove("No village arises: there is no order to name.")
+            raise IllegalMove(_("No village arises: there is no order to name."))
         following = table.following[seat]
         return State(table, tuple(huts), occupied, self.settled, self.points, self.chips, self.villages, following)
 
@@ -180,7 +184,7 @@ class State:
         scores, detail = self.tally()
         best = max(scores)
         winners = tuple(seat for seat, score in enumerate(scores) if score == best)
-        reason = "no move left" if self.open else "twelfth village"
+        reason = NO_MOVE_LEFT if self.open else TWELFTH_VILLAGE
         return Outcome(reason, scores, winners, detail)
 
     def tally(self) -> Tally:
@@ -206,22 +210,24 @@ class State:
 
 def obstacle(state: State, source: int, target: int) -> str:
     """Return the sentence that tells a player why the huts of `source` cannot go to `target`, "" if they can."""
-    here, there = TERRITORIES[source], TERRITORIES[target]
     size, size_there = state.huts[source] >> SIZE, state.huts[target] >> SIZE
     if source == target:
-        return f"{here} is both ends of this move. {_borders(source)}"
-    if target not in NEIGHBOURS[source]:
-        return f"{here} and {there} are not neighbours. {_borders(source)}"
-    if not size:
-        return f"{here} is empty: there are no huts to move."
-    if not size_there:
-        return f"{there} is empty: huts move only to a neighbour that holds huts."
-    if size > 6 and size > size_there:
-        return (
-            f"{here} has {size} huts: seven or more stay put unless the neighbour holds at least as many;"
-            f" {there} holds {size_there}."
+        said = _("{here} is both ends of this move. {here} borders {near}.")
+    elif target not in NEIGHBOURS[source]:
+        said = _("{here} and {there} are not neighbours. {here} borders {near}.")
+    elif not size:
+        said = _("{here} is empty: there are no huts to move.")
+    elif not size_there:
+        said = _("{there} is empty: huts move only to a neighbour that holds huts.")
+    elif size > 6 and size > size_there:
+        said = _(
+            "{here} has {size} huts: seven or more stay put unless the neighbour holds at least as many; {there} holds"
+            " {other}."
         )
-    return ""
+    else:
+        said = ""
+    near = ", ".join(TERRITORIES[each] for each in NEIGHBOURS[source])
+    return said.format(here=TERRITORIES[source], there=TERRITORIES[target], near=near, size=size, other=size_there)
 
 
 def orders(state: State, source: int) -> tuple[tuple[int, ...], ...]:
@@ -261,10 +267,6 @@ def too_late(state: State, move: Move) -> tuple[int, ...]:
     return tuple(territory for territory in newborn_by(state, move) if named and territory not in named)
 
 
-def _borders(territory: int) -> str:
-    return f"{TERRITORIES[territory]} borders {', '.join(TERRITORIES[near] for near in NEIGHBOURS[territory])}."
-
-
 def found(state: State, seat: int, huts: Sequence[int], order: Sequence[int]) -> list[Founding]:
     """Found villages in this order while chips last; `huts` are the piles after the huts have moved."""
     made = []
@@ -279,7 +281,7 @@ def found(state: State, seat: int, huts: Sequence[int], order: Sequence[int]) ->
 def _gains(state: State, huts: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
     """Return what each clan gains when the villages are founded in this order."""
     gains = [0] * len(CLANS)
-    for village, _, _ in found(state, 0, huts, order):
+    for village, _pile, _gone in found(state, 0, huts, order):
         for clan in village.clans:
             gains[CLANS.index(clan)] += village.value
     return tuple(gains)
@@ -291,13 +293,13 @@ def _founded(state: State, seat: int, move: Move, huts: list[int], born: list[in
         if move.order not in orders(state, move.source):
             raise IllegalMove(unordered(born))
     elif move.order:
-        raise IllegalMove("One village arises: there is no order to name.")
+        raise IllegalMove(_("One village arises: there is no order to name."))
     made = found(state, seat, huts, move.order or born)
     points, chips = list(state.points), list(state.chips)
     chips[seat] += len(made)
     occupied = state.occupied ^ BIT[move.source]
     settled = state.settled | sum(BIT[territory] for territory in born)
-    for village, pile, _ in made:
+    for village, pile, _gone in made:
         huts[village.territory] = pile
         if not pile:
             occupied ^= BIT[village.territory]
@@ -313,8 +315,5 @@ def _founded(state: State, seat: int, move: Move, huts: list[int], born: list[in
 
 def unordered(born: Sequence[int]) -> str:
     """Return the sentence that asks in which order the villages are founded."""
-    names = [TERRITORIES[territory] for territory in born]
-    return (
-        f"This move makes villages of {', '.join(names[:-1])} and {names[-1]}, and their order matters:"
-        f" name them after a slash, first to last."
-    )
+    said = _("This move makes villages of {names}, and their order matters: name them after a slash, first to last.")
+    return said.format(names=listed([TERRITORIES[territory] for territory in born]))

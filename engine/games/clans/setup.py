@@ -8,16 +8,16 @@ from typing import Any
 from engine.base import InvalidSetup, Option, Plain, Stream
 from engine.games.clans.board import BIT, CLANS, REGIONS, TERRITORIES
 from engine.games.clans.rules import ALL_LEAVE, ALL_STAY, HUT, State, Table
+from engine.language import gettext as _
 
 SEAT_COUNTS = range(2, 5)
-OPTIONS = (
-    Option(
-        "five_singles",
-        "A village of one hut of each clan",
-        ((ALL_LEAVE, "all huts leave and nobody scores"), (ALL_STAY, "all huts stay and score")),
-    ),
-)
 KEYS = {"huts", "clans", "first"}
+
+
+def options() -> tuple[Option, ...]:
+    """Return the rules that a table may choose."""
+    choices = ((ALL_LEAVE, _("all huts leave and nobody scores")), (ALL_STAY, _("all huts stay and score")))
+    return (Option("five_singles", _("A village of one hut of each clan"), choices),)
 
 
 def deal(stream: Stream, seats: int) -> Plain:
@@ -35,15 +35,15 @@ def deal(stream: Stream, seats: int) -> Plain:
 def begin(setup: Plain, seats: int, options: Mapping[str, str]) -> State:
     """Return the first position. Raises `InvalidSetup` for anything that is not a setup for so many seats."""
     if seats not in SEAT_COUNTS:
-        raise InvalidSetup(f"Clans is for 2 to 4 players, not {seats}.")
+        raise InvalidSetup(_("Clans is for 2 to 4 players, not {n}.").format(n=seats))
     five_singles = _option(options)
     if not isinstance(setup, dict) or set(setup) != KEYS:
-        raise InvalidSetup("A setup of Clans has huts, clans and first, and nothing else.")
+        raise InvalidSetup(_("A setup of Clans has huts, clans and first, and nothing else."))
     huts = _huts(setup["huts"])
     clans = _clans(setup["clans"], seats)
     first = setup["first"]
     if type(first) is not int or not 0 <= first < seats:
-        raise InvalidSetup(f"The start seat must be a number from 0 to {seats - 1}.")
+        raise InvalidSetup(_("The start seat must be a number from 0 to {last}.").format(last=seats - 1))
     following = tuple(((seat + 1) % seats,) for seat in range(seats))
     return State(
         table=Table(clans, five_singles, following),
@@ -60,33 +60,33 @@ def begin(setup: Plain, seats: int, options: Mapping[str, str]) -> State:
 def _option(options: Any) -> str:
     """Return the value of `five_singles`; there is no other option."""
     if not isinstance(options, Mapping):
-        raise InvalidSetup("Options must be names with values.")
+        raise InvalidSetup(_("Options must be names with values."))
     for name, value in options.items():
-        known = [option for option in OPTIONS if option.name == name]
-        if not known:
-            raise InvalidSetup("Clans has no such option; it has five_singles.")
-        if not isinstance(value, str) or value not in dict(known[0].choices):
-            raise InvalidSetup("The option five_singles must be all_leave or all_stay.")
+        if name != "five_singles":
+            raise InvalidSetup(_("Clans has no such option; it has five_singles."))
+        if value not in (ALL_LEAVE, ALL_STAY):
+            raise InvalidSetup(_("The option five_singles must be all_leave or all_stay."))
     return str(options.get("five_singles", ALL_LEAVE))
 
 
 def _huts(huts: Any) -> tuple[int, ...]:
     """Return the first piles: one hut on each territory, one of each clan in each region."""
     if not isinstance(huts, dict) or set(huts) != set(TERRITORIES):
-        raise InvalidSetup("There must be one hut on each of the 60 territories A1 to L5, and nowhere else.")
+        raise InvalidSetup(_("There must be one hut on each of the 60 territories A1 to L5, and nowhere else."))
     for start, region in zip(range(0, len(TERRITORIES), 5), REGIONS, strict=True):
         colours = [huts[name] for name in TERRITORIES[start : start + 5]]
         if not all(isinstance(colour, str) for colour in colours) or set(colours) != set(CLANS):
-            raise InvalidSetup(f"Region {region} must have one hut of each of the five clans.")
+            why = _("Region {region} must have one hut of each of the five clans.")
+            raise InvalidSetup(why.format(region=region))
     return tuple(HUT[CLANS.index(huts[name])] for name in TERRITORIES)
 
 
 def _clans(clans: Any, seats: int) -> tuple[int, ...]:
     """Return the secret clan of each seat as places in `CLANS`."""
     if not isinstance(clans, list) or len(clans) != seats:
-        raise InvalidSetup("Each seat must have one secret clan.")
+        raise InvalidSetup(_("Each seat must have one secret clan."))
     if not all(isinstance(clan, str) and clan in CLANS for clan in clans):
-        raise InvalidSetup("The clans are red, blue, green, yellow and black.")
+        raise InvalidSetup(_("The clans are red, blue, green, yellow and black."))
     if len(set(clans)) != seats:
-        raise InvalidSetup("No two seats may have the same secret clan.")
+        raise InvalidSetup(_("No two seats may have the same secret clan."))
     return tuple(CLANS.index(clan) for clan in clans)

@@ -5,56 +5,45 @@ No line is one that `notation.parse` reads as a move, so that a quoted position 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
-from engine.base import Names, Plain, View
-from engine.games.clans.board import CLANS, TERRAIN, TERRITORIES
+from engine.base import Names, Plain, View, listed
+from engine.games.clans.board import CLANS, NUMERALS, TERRAIN, TERRITORIES
+from engine.language import gettext as _
+from engine.language import ngettext, pgettext
+from engine.plaintext import WIDTH, filled, shortened, table
 
-WIDTH = 76
-NAME_WIDTH = 16
+LEAST = (5, 11, 21, 9, 0)
+"""How wide the columns of the epochs are at least."""
 LETTERS = "rbgyk"
 
 
 def text(view: View, names: Names) -> str:
     """Draw the whole view; `names` in seat order are shortened to 16 columns."""
-    table = view.table
-    called = [_short(name) for name in names]
+    called = [shortened(name) for name in names]
     parts = [
         _status(view, called),
-        _board(table),
-        _epochs(table),
-        _villages(table, called),
-        _clans(table),
+        _board(view.table),
+        _epochs(view.table),
+        _villages(view.table, called),
+        _clans(view.table),
         _players(view, called),
     ]
-    if table["options"]["five_singles"] == "all_stay":
-        parts.append(["At this table a village of one hut of each clan keeps them all."])
-    return "\n\n".join("\n".join(line.rstrip() for line in part) for part in parts if part) + "\n"
-
-
-def columns(line: str) -> int:
-    """Return how many columns a line takes in a terminal: wide characters two, combining ones none."""
-    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
-    return len(line) + wide - sum(unicodedata.combining(sign) > 0 for sign in line)
-
-
-def _short(name: str) -> str:
-    """Return a name on one line and in `NAME_WIDTH` columns."""
-    plain = "".join(sign if sign.isprintable() else " " for sign in name).strip()
-    if columns(plain) <= NAME_WIDTH:
-        return plain
-    while columns(plain) >= NAME_WIDTH:
-        plain = plain[:-1]
-    return plain + "."
+    if view.table["options"]["five_singles"] == "all_stay":
+        parts.append([_("At this table a village of one hut of each clan keeps them all.")])
+    fitting = ([short.rstrip() for line in part for short in filled(line)] for part in parts if part)
+    return "\n\n".join("\n".join(lines) for lines in fitting) + "\n"
 
 
 def _status(view: View, called: Names) -> list[str]:
-    table = view.table
     if view.outcome:
-        return [f"Clans. The match is over: {view.outcome.reason}."]
-    waiting = " and ".join(called[seat] for seat in view.to_act)
-    return [f"Clans, epoch {table['epoch']} of 5, {table['open']} of 12 chips left. To move: {waiting}."]
+        return [_("Clans. The match is over: {reason}.").format(reason=_(view.outcome.reason))]
+    if not view.to_act:
+        return [_("Clans. No move is left.")]
+    # The dot of a name that is cut short is that of the sentence as well.
+    waiting = listed([called[seat] for seat in view.to_act]).removesuffix(".")
+    said = _("Clans, epoch {epoch} of V, {open} of 12 chips left. To move: {waiting}.")
+    return [said.format(epoch=NUMERALS[view.table["epoch"] - 1], open=view.table["open"], waiting=waiting)]
 
 
 def _board(table: Plain) -> list[str]:
@@ -66,11 +55,11 @@ def _board(table: Plain) -> list[str]:
         shown = "".join((str(count) if count > 1 else "") + letter for count, letter in huts if count)
         star = "*" if name in villages else ""
         cells.append(f"{name}{star} {terrain[0].upper()} {shown or '.'}")
-    return [
-        "Board: F forest, M mountain, S steppe, G grassland; a star marks a village;",
-        "huts r red, b blue, g green, y yellow, k black: 2rk is two red, one black.",
-        *_grid(cells, 5),
-    ]
+    legend = _(
+        "Board: F forest, M mountain, S steppe, G grassland; a star marks a village; huts r red, b blue, g green, y"
+        " yellow, k black: 2rk is two red, one black."
+    )
+    return [*filled(legend, ""), *_grid(cells, 5)]
 
 
 def _grid(cells: Sequence[str], across: int) -> list[str]:
@@ -85,47 +74,60 @@ def _grid(cells: Sequence[str], across: int) -> list[str]:
     return lines
 
 
-def _epochs(table: Plain) -> list[str]:
-    lines = ["Epoch  chips taken  favourable (bonus)     hostile (0 points)"]
-    for number, epoch in enumerate(table["epochs"], 1):
-        good = epoch["favourable"][0] if len(epoch["favourable"]) == 1 else "every terrain"
-        bad = epoch["hostile"][0] if epoch["hostile"] else "none"
-        now = "<- now" if number == table["epoch"] else ""
-        bonus = f"{good} (+{epoch['bonus']})"
-        lines.append(f"  {number}    {epoch['done']} of {epoch['chips']}       {bonus:<22} {bad:<10} {now}")
-    return lines
+def _epochs(found: Plain) -> list[str]:
+    rows = [[_("Epoch"), _("chips taken"), _("favourable (bonus)"), _("hostile (0 points)")]]
+    for number, epoch in enumerate(found["epochs"], 1):
+        good = _(epoch["favourable"][0]) if len(epoch["favourable"]) == 1 else _("every terrain")
+        bad = _(epoch["hostile"][0]) if epoch["hostile"] else pgettext("terrain", "none")
+        taken = _("{done} of {chips}").format(done=epoch["done"], chips=epoch["chips"])
+        now = _("<- now") if number == found["epoch"] else ""
+        rows.append([f"  {NUMERALS[number - 1]}", taken, f"{good} (+{epoch['bonus']})", bad, now])
+    return table(rows, LEAST)
 
 
 def _villages(table: Plain, called: Names) -> list[str]:
     """Return a line for each village: where, when, by whom, and what each of its clans scored."""
-    lines = ["Villages, as they were founded:"] if table["villages"] else ["No village yet."]
+    lines = [_("Villages, as they were founded:") if table["villages"] else _("No village yet.")]
     for number, village in enumerate(table["villages"], 1):
-        clans = ", ".join(village["clans"]) or "nobody"
-        lines.append(
-            f"  {number:>2}. {village['territory']} epoch {village['epoch']} by {called[village['founder']]}:"
-            f" {village['value']} to {clans}"
+        if village["clans"]:
+            said = _("{place} epoch {epoch} by {founder}: {value} to {clans}")
+        else:
+            said = _("{place} epoch {epoch} by {founder}: {value} to nobody")
+        told = said.format(
+            place=village["territory"],
+            epoch=NUMERALS[village["epoch"] - 1],
+            founder=called[village["founder"]],
+            value=village["value"],
+            clans=", ".join(_(clan) for clan in village["clans"]),
         )
+        lines.append(f"  {number:>2}. {told}")
     return lines
 
 
 def _clans(table: Plain) -> list[str]:
-    return ["Points of the clans: " + ", ".join(f"{clan} {table['clan_points'][clan]}" for clan in CLANS)]
+    points = ", ".join(f"{_(clan)} {table['clan_points'][clan]}" for clan in CLANS)
+    return [_("Points of the clans: {points}").format(points=points)]
 
 
 def _players(view: View, called: Names) -> list[str]:
     """Return a line for each seat; once the match is over, with its clan and the sum that is its score."""
-    table, outcome = view.table, view.outcome
-    lines = ["Players:"]
-    for seat, name in enumerate(called):
-        chips = f"{table['chips'][seat]} chip" + ("" if table["chips"][seat] == 1 else "s")
-        line = f"  {seat + 1}. {name}: {chips}"
-        if outcome:
-            clan = table["clans"][seat]
-            line += f" + {table['clan_points'][clan]} for {clan} = {outcome.scores[seat]}"
-            line += ", wins" if seat in outcome.winners else ""
-        elif seat in view.to_act:
-            line += ", to move"
-        lines.append(line)
-    if table["own_clan"] and not outcome:
-        lines.append(f"Your secret clan: {table['own_clan']}")
+    own = view.table["own_clan"]
+    lines = [_("Players:"), *(f"  {seat + 1}. {_player(view, seat, name)}" for seat, name in enumerate(called))]
+    if own and not view.outcome:
+        lines.append(_("Your secret clan: {clan}").format(clan=_(own)))
     return lines
+
+
+def _player(view: View, seat: int, name: str) -> str:
+    number, outcome = view.table["chips"][seat], view.outcome
+    chips = ngettext("{n} chip", "{n} chips", number).format(n=number)
+    if outcome is None:
+        said = _("{name}: {chips}, to move") if seat in view.to_act else "{name}: {chips}"
+        return said.format(name=name, chips=chips)
+    if seat in outcome.winners:
+        said = _("{name}: {chips} + {points} for {clan} = {score}, wins")
+    else:
+        said = _("{name}: {chips} + {points} for {clan} = {score}")
+    clan = view.table["clans"][seat]
+    points, score = view.table["clan_points"][clan], outcome.scores[seat]
+    return said.format(name=name, chips=chips, points=points, clan=_(clan), score=score)

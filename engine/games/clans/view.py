@@ -8,18 +8,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.base import Outcome, Phrase, Plain, Stream, View, Who, listed
-from engine.games.clans.board import CLANS, EPOCH_OF_CHIP, EPOCHS, TERRAIN, TERRITORIES
+from engine.games.clans.board import CLANS, EPOCH_OF_CHIP, EPOCHS, NUMERALS, TERRAIN, TERRITORIES
 from engine.games.clans.notation import format as written
 from engine.games.clans.rules import (
     SIZE,
     Founding,
     Move,
     State,
+    Village,
     foundings,
     huts_of,
     newborn_by,
     too_late,
 )
+from engine.language import gettext as _
 
 KIND = "clans"
 
@@ -44,17 +46,17 @@ def view(state: State, viewer: int | None, outcome: Outcome | None) -> View:
 def words(state: State, seat: int, move: Move) -> tuple[Phrase, ...]:
     """Tell what a legal move does: the huts, each village with the reason of every point, and the end if it comes."""
     count = state.huts[move.source] >> SIZE
+    facts: dict[str, int | str] = {
+        "mover": Who(seat),
+        "source": TERRITORIES[move.source],
+        "target": TERRITORIES[move.target],
+    }
     phrases = [
-        Phrase(
-            "{mover} moved {count} huts from {source} to {target}."
-            if count > 1
-            else "{mover} moved {count} hut from {source} to {target}.",
-            {
-                "mover": Who(seat),
-                "count": count,
-                "source": TERRITORIES[move.source],
-                "target": TERRITORIES[move.target],
-            },
+        Phrase.plural(
+            "{mover} moved {n} hut from {source} to {target}.",
+            "{mover} moved {n} huts from {source} to {target}.",
+            count,
+            facts,
         )
     ]
     phrases += [_told(founding, seat) for founding in foundings(state, seat, move)]
@@ -67,8 +69,8 @@ def words(state: State, seat: int, move: Move) -> tuple[Phrase, ...]:
     ]
     after = state.apply(seat, move)
     if not after.to_act:
-        last = "No legal move is left: the match is over." if after.open else "The twelfth village ends the match."
-        phrases.append(Phrase(last))
+        open_end = Phrase("No legal move is left: the match is over.")
+        phrases.append(open_end if after.open else Phrase("The twelfth village ends the match."))
     return tuple(phrases)
 
 
@@ -127,36 +129,43 @@ def _table(state: State, viewer: int | None, outcome: Outcome | None) -> Plain:
 
 
 def _told(founding: Founding, seat: int) -> Phrase:
-    """Tell of one village: terrain, strife, value, who scores it and the chip."""
+    """Tell of one village: the chip, strife, value, who scores it and why."""
     village, pile, gone = founding
-    _, favourable, hostile, bonus = EPOCHS[village.epoch]
-    terrain = TERRAIN[village.territory]
-    template = "{mover} founded a village at {territory} in epoch {epoch} and took its chip (1 point)."
+    facts: dict[str, int | str] = {
+        "territory": TERRITORIES[village.territory],
+        "epoch": NUMERALS[village.epoch],
+        "mover": Who(seat),
+        "gone": listed([_(clan) for clan in gone]),
+        "terrain": _(TERRAIN[village.territory]),
+        "huts": pile >> SIZE,
+        "bonus": EPOCHS[village.epoch].bonus,
+        "value": village.value,
+        "clans": listed([_(clan) for clan in village.clans]),
+    }
+    founded = Phrase("{mover} founded a village at {territory} in epoch {epoch} and took its chip (1 point).", facts)
     if gone:
-        template += " All five clans met there, so strife drove out the single huts of {gone}."
-    if not pile:
-        template += " No hut remains, so no clan scores."
-    else:
-        template += (
-            " It gives {value} each to {clans}: " if len(village.clans) > 1 else " It gives {value} to {clans}: "
+        strife = Phrase("All five clans met there, so strife drove out the single huts of {gone}.", facts)
+        founded = founded.then(strife)
+    return founded.then(_given(village, facts))
+
+
+def _given(village: Village, facts: dict[str, int | str]) -> Phrase:
+    """Tell what a village gives, and to whom."""
+    _chips, favourable, hostile, _bonus = EPOCHS[village.epoch]
+    terrain, several = TERRAIN[village.territory], len(village.clans) > 1
+    if not village.clans:
+        return Phrase("No hut remains, so no clan scores.", facts)
+    if terrain in hostile:
+        return Phrase("It gives {clans} nothing: {terrain} is hostile then.", facts)
+    if terrain not in favourable:
+        if several:
+            return Phrase("It gives {value} each to {clans}: {huts} for the huts, nothing for {terrain}.", facts)
+        return Phrase("It gives {value} to {clans}: {huts} for the huts, nothing for {terrain}.", facts)
+    if several:
+        return Phrase(
+            "It gives {value} each to {clans}: {huts} for the huts, {bonus} because {terrain} is favourable then.",
+            facts,
         )
-        if terrain in hostile:
-            template += "{terrain} is hostile then."
-        elif terrain in favourable:
-            template += "{huts} for the huts, {bonus} because {terrain} is favourable then."
-        else:
-            template += "{huts} for the huts, nothing for {terrain}."
     return Phrase(
-        template,
-        {
-            "territory": TERRITORIES[village.territory],
-            "epoch": village.epoch + 1,
-            "mover": Who(seat),
-            "gone": listed(gone),
-            "terrain": terrain,
-            "huts": pile >> SIZE,
-            "bonus": bonus,
-            "value": village.value,
-            "clans": listed(village.clans),
-        },
+        "It gives {value} to {clans}: {huts} for the huts, {bonus} because {terrain} is favourable then.", facts
     )

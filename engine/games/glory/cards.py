@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from engine.language import pgettext
+
 
 class Deck(NamedTuple):
     """What a table of so many players needs: the highest strength in use, places, and hand sizes in turn order."""
@@ -18,15 +20,7 @@ class Deck(NamedTuple):
     hands: tuple[int, ...]
 
 
-COLOURS = {
-    "R": "red",
-    "O": "orange",
-    "Y": "yellow",
-    "G": "green",
-    "B": "blue",
-    "P": "purple",
-    "W": "white",
-}
+COLOURS = "ROYGBPW"
 LOWEST, HIGHEST = 3, 8
 SHIELDS = 5
 """How many shields each player has."""
@@ -87,6 +81,25 @@ IN_PLAY = {
 SPOTS_IN_PLAY = {seats: _spots(deck.places) for seats, deck in DECKS.items()}
 START_SPOTS = {seats: _start_spots(deck.places) for seats, deck in DECKS.items()}
 """The spots of the start cards, by place."""
+
+
+def colour_word(letter: str) -> str:
+    """Return the colour of a card in words."""
+    words = {
+        "R": pgettext("card", "red"),
+        "O": pgettext("card", "orange"),
+        "Y": pgettext("card", "yellow"),
+        "G": pgettext("card", "green"),
+        "B": pgettext("card", "blue"),
+        "P": pgettext("card", "purple"),
+        "W": pgettext("card", "white"),
+    }
+    return words[letter]
+
+
+def card_words(card: str) -> str:
+    """Return a card in words: `red 5`."""
+    return f"{colour_word(card[0])} {card[1]}"
 
 
 def _near(spot: int, row: str) -> tuple[int, int, int]:

@@ -7,6 +7,7 @@ from functools import cache
 from engine.base import Example, Game, Plain
 from engine.games.glory.cards import CONTINUOUS, SEPARATE
 from engine.games.glory.layout import HEIGHT, width
+from engine.language import later
 from engine.moments import Match, Moment, drawn
 
 DEALT: Plain = {
@@ -44,8 +45,10 @@ MOMENTS = (
         1,
         ("N1",),
         PLACE,
-        "R3 N1: red 3 lies beside red 5, which has the same colour.",
-        "Place 1: red 5 in the middle of the north side, red 3 to the left of it. The other four spots are free.",
+        later("R3 N1: red 3 lies beside red 5, which has the same colour."),
+        later(
+            "Place 1: red 5 in the middle of the north side, red 3 to the left of it. The other four spots are free."
+        ),
     ),
     Moment(
         "opposite",
@@ -53,9 +56,14 @@ MOMENTS = (
         2,
         ("S2",),
         PLACE,
-        "B5 S2 shield: blue 5 lies opposite red 5, which has the same strength. A shield follows; as the first it takes"
-        " the lowest strength, one card of 3.",
-        "Blue 5 lies below red 5 on the south side. Between them lies the first shield of player 2, with 3 beneath it.",
+        later(
+            "B5 S2 shield: blue 5 lies opposite red 5, which has the same strength. A shield follows; as the first it"
+            " takes the lowest strength, one card of 3."
+        ),
+        later(
+            "Blue 5 lies below red 5 on the south side. Between them lies the first shield of player 2, with 3 beneath"
+            " it."
+        ),
     ),
     Moment(
         "before",
@@ -63,10 +71,14 @@ MOMENTS = (
         4,
         (),
         PLACE,
-        "Before R4 N3: the shield that came first takes both threes, 6. The second takes the next strength, both fives:"
-        " 10.",
-        "Red 3 and red 5 in the north, yellow 3 and blue 5 in the south. Beneath the first shield stands 6, beneath the"
-        " second 10.",
+        later(
+            "Before R4 N3: the shield that came first takes both threes, 6. The second takes the next strength, both"
+            " fives: 10."
+        ),
+        later(
+            "Red 3 and red 5 in the north, yellow 3 and blue 5 in the south. Beneath the first shield stands 6,"
+            " beneath the second 10."
+        ),
     ),
     Moment(
         "between",
@@ -74,8 +86,10 @@ MOMENTS = (
         5,
         ("N3",),
         PLACE,
-        "After R4 N3: a four lies there now, so the second shield takes the four only. The fives wait for a third.",
-        "Red 4 has been laid to the right of red 5. Beneath the first shield stands 6, beneath the second 4.",
+        later(
+            "After R4 N3: a four lies there now, so the second shield takes the four only. The fives wait for a third."
+        ),
+        later("Red 4 has been laid to the right of red 5. Beneath the first shield stands 6, beneath the second 4."),
     ),
     Moment(
         "row",
@@ -83,8 +97,8 @@ MOMENTS = (
         5,
         ("N3",),
         PLACES,
-        "The row goes on: N4 at place 2 lies beside N3 at place 1. Any red card fits there, and any 4.",
-        "Places 1 and 2 side by side. Red 4 lies on N3, the last spot of place 1; N4 beside it is free.",
+        later("The row goes on: N4 at place 2 lies beside N3 at place 1. Any red card fits there, and any 4."),
+        later("Places 1 and 2 side by side. Red 4 lies on N3, the last spot of place 1; N4 beside it is free."),
     ),
     Moment(
         "example",
@@ -92,8 +106,8 @@ MOMENTS = (
         5,
         (),
         TABLE,
-        "The table after five moves.",
-        "Four places. Place 1 has five cards and two shields, places 2 and 3 one card each, place 4 two.",
+        later("The table after five moves."),
+        later("Four places. Place 1 has five cards and two shields, places 2 and 3 one card each, place 4 two."),
     ),
     Moment(
         "wall",
@@ -101,8 +115,8 @@ MOMENTS = (
         5,
         ("N3",),
         PLACES,
-        "At a table where the row ends at each place a wall parts N3 and N4: they are no neighbours.",
-        "Places 1 and 2 with a wall of stones between them.",
+        later("At a table where the row ends at each place a wall parts N3 and N4: they are no neighbours."),
+        later("Places 1 and 2 with a wall of stones between them."),
     ),
     Moment(
         "down",
@@ -110,9 +124,11 @@ MOMENTS = (
         1,
         ("N1",),
         PLACE,
-        "Neither colour nor strength of any card in hand was to be had, so one was laid face down on N1. It matches"
-        " nothing, and only its owner knows it.",
-        "Place 1: a card face down to the left of red 3.",
+        later(
+            "Neither colour nor strength of any card in hand was to be had, so one was laid face down on N1. It matches"
+            " nothing, and only its owner knows it."
+        ),
+        later("Place 1: a card face down to the left of red 3."),
     ),
 )
 

@@ -8,14 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.base import Lesson, Outcome, Phrase, Plain, View, Who, listed
-from engine.games.glory.cards import CARD, COLOURS, CONTINUOUS, LOWEST, MATCH, NEAR, PLACE, SEPARATE, SPOT, SPOTS, WIDE
+from engine.games.glory.cards import (
+    CARD,
+    LOWEST,
+    MATCH,
+    NEAR,
+    PLACE,
+    SEPARATE,
+    SPOT,
+    SPOTS,
+    WIDE,
+    card_words,
+)
+from engine.language import gettext as _
+from engine.language import later
 from engine.lessons import Teller, told
 
-RULE = {
-    CONTINUOUS: "it shares colour or strength with any card opposite or beside it, left or right",
-    SEPARATE: "it shares colour or strength with any card opposite or beside it, left or right at the same place",
-}
-"""When a card fits on a spot, as the end of a sentence, by the option `row`."""
 LATE = 3
 """How many turns of his own a player has left when the end is in sight."""
 
@@ -33,48 +41,68 @@ def _hand(view: View) -> Lesson | None:
     near = _matching(view, card, spot)[0]
     other, row = view.table["cards"][near], view.table["options"]["row"]
     facts: dict[str, int | str] = {
-        "words": _words(card),
+        "words": card_words(card),
         "spot": spot,
         "near": near,
-        "other": _words(other),
-        "where": "opposite" if near[1:] == spot[1:] else "beside",
-        "what": "colour" if card[0] == other[0] else "strength",
+        "other": card_words(other),
     }
+    if row == SEPARATE:
+        rule = Phrase(
+            "Lay one of your cards face up on a free spot. It fits if it shares colour or strength with any card"
+            " opposite or beside it, left or right at the same place."
+        )
+    else:
+        rule = Phrase(
+            "Lay one of your cards face up on a free spot. It fits if it shares colour or strength with any card"
+            " opposite or beside it, left or right."
+        )
+    said = _WHY[near[1:] == spot[1:], card[0] == other[0]]
     return Lesson(
         "hand",
         Phrase("Your hand and the row"),
         (
-            Phrase(
-                f"Lay one of your cards face up on a free spot. It fits if {RULE[row]}.",
-                facts,
-            ),
-            Phrase(
-                "Your {words}, for instance, fits on {spot}: {where} it, on {near}, lies {other}, of the same {what}."
-                " Try it: nothing counts before you confirm it.",
-                facts,
-            ),
+            rule,
+            Phrase(said, facts).then(Phrase("Try it: nothing counts before you confirm it.")),
         ),
         (spot, near),
     )
 
 
+_WHY = {
+    (True, True): later(
+        "Your {words}, for instance, fits on {spot}: opposite it, on {near}, lies {other}, of the same colour."
+    ),
+    (True, False): later(
+        "Your {words}, for instance, fits on {spot}: opposite it, on {near}, lies {other}, of the same strength."
+    ),
+    (False, True): later(
+        "Your {words}, for instance, fits on {spot}: beside it, on {near}, lies {other}, of the same colour."
+    ),
+    (False, False): later(
+        "Your {words}, for instance, fits on {spot}: beside it, on {near}, lies {other}, of the same strength."
+    ),
+}
+"""Why a card fits: whether because of the spot opposite, and whether because of the colour."""
+
+
 def _beside(view: View) -> Lesson:
     if view.table["options"]["row"] == SEPARATE:
-        row = "At this table a wall parts the places, so N3 and N4 are no neighbours."
-        ends = "at the edge of a place one is missing"
+        row = Phrase("At this table a wall parts the places, so N3 and N4 are no neighbours.")
+        near = Phrase(
+            "The neighbours of a spot are the one opposite, and those left and right of it on the same side; at the"
+            " edge of a place one is missing."
+        )
     else:
-        row = "The row runs on from place to place: N3 and N4 are neighbours, though their places differ."
-        ends = "at either end of the row one is missing"
+        row = Phrase("The row runs on from place to place: N3 and N4 are neighbours, though their places differ.")
+        near = Phrase(
+            "The neighbours of a spot are the one opposite, and those left and right of it on the same side; at either"
+            " end of the row one is missing."
+        )
+    one = Phrase("A card that matches one neighbour fits, whatever the others are.")
     return Lesson(
         "beside",
         Phrase("Which spots are neighbours"),
-        (
-            Phrase(
-                "The neighbours of a spot are the one opposite, and those left and right of it on the same side;"
-                f" {ends}. A card that matches one neighbour fits, whatever the others are."
-            ),
-            Phrase(row),
-        ),
+        (near.then(one), row),
     )
 
 
@@ -118,21 +146,28 @@ def _taking(view: View) -> Lesson | None:
         "count": count,
         "more": count * free[0] if free else 0,
     }
-    first = "Your shield was" if seat == view.viewer else "The shield of {who} was"
-    then = "The next shield there would take strength {next}: {count} × {next} = {more}."
+    if seat == view.viewer:
+        first = Phrase(
+            "Your shield was the first on place {place}, so as things stand it takes all cards of the lowest strength:"
+            " {cards} × {strength} = {points}.",
+            facts,
+        )
+    else:
+        first = Phrase(
+            "The shield of {who} was the first on place {place}, so as things stand it takes all cards of the lowest"
+            " strength: {cards} × {strength} = {points}.",
+            facts,
+        )
+    if free:
+        then = Phrase("The next shield there would take strength {next}: {count} × {next} = {more}.", facts)
+    else:
+        then = Phrase("Every strength there has its shield; as things stand another would get nothing.")
     return Lesson(
         "taking",
         Phrase("Who takes what", facts),
         (
-            Phrase(
-                f"{first} the first on place {{place}}, so as things stand it takes all cards of the lowest strength:"
-                " {cards} × {strength} = {points}.",
-                facts,
-            ),
-            Phrase(
-                then if free else "Every strength there has its shield; as things stand another would get nothing.",
-                facts,
-            ),
+            first,
+            then,
             Phrase("The number beneath each shield is what it would take now."),
         ),
         (f"place {place}",),
@@ -149,16 +184,19 @@ def _late_shield(view: View) -> Lesson | None:
     strengths = _strengths(table, place)
     seat = table["stacks"][place][len(strengths)]
     facts: dict[str, int | str] = {"place": int(place), "who": Who(seat), "strengths": listed([*map(str, strengths)])}
-    whose = "a shield of yours" if seat == view.viewer else "a shield of {who}"
+    more = (
+        Phrase("More shields lie there, so as things stand a shield of yours gets nothing.")
+        if seat == view.viewer
+        else Phrase("More shields lie there, so as things stand a shield of {who} gets nothing.", facts)
+    )
     return Lesson(
         "late-shield",
         Phrase("Too late at place {place}", facts),
         (
             Phrase(
-                "The face-up cards at place {place} are of strength {strengths}, and each strength feeds one shield."
-                f" More shields lie there, so as things stand {whose} gets nothing.",
+                "The face-up cards at place {place} are of strength {strengths}, and each strength feeds one shield.",
                 facts,
-            ),
+            ).then(more),
             Phrase("A card of another strength, laid there, would still feed it."),
         ),
         (f"place {place}",),
@@ -259,16 +297,22 @@ def _end_in_sight(view: View) -> Lesson | None:
     last = view.table["last"]
     facts: dict[str, int | str] = {"who": Who(last), "turns": view.table["turns"], "own": own}
     if last == view.viewer:
-        said = "You hold the small hand, and the match ends when you have laid its last card:"
-        rest = "The others keep one card each, which counts nothing."
+        said = Phrase(
+            "You hold the small hand, and the match ends when you have laid its last card: in {turns} moves, {own} of"
+            " them yours. The others keep one card each, which counts nothing.",
+            facts,
+        )
     else:
-        said = "{who} holds the small hand, and the match ends when its last card is laid:"
-        rest = "One card stays in your hand then and counts nothing."
+        said = Phrase(
+            "{who} holds the small hand, and the match ends when its last card is laid: in {turns} moves, {own} of them"
+            " yours. One card stays in your hand then and counts nothing.",
+            facts,
+        )
     return Lesson(
         "end-in-sight",
         Phrase("The end is in sight"),
         (
-            Phrase(f"{said} in {{turns}} moves, {{own}} of them yours. {rest}", facts),
+            said,
             Phrase("Look for a place where a shield of yours still finds something to take."),
         ),
     )
@@ -279,20 +323,23 @@ def _last_move(view: View) -> Lesson | None:
         return None
     left = view.table["shields"][view.viewer or 0]
     if left:
-        said = (
-            "Shields left to you: {left}. They count nothing later, so lay your card where one of them takes something."
+        said = Phrase(
+            "Shields left to you: {left}. They count nothing later, so lay your card where one of them takes"
+            " something.",
+            {"left": left},
         )
     else:
-        said = "You have no shield left: lay the card where it feeds one of yours, or harms somebody else's."
-    return Lesson("last-move", Phrase("Your last move"), (Phrase(said, {"left": left}),))
+        said = Phrase("You have no shield left: lay the card where it feeds one of yours, or harms somebody else's.")
+    return Lesson("last-move", Phrase("Your last move"), (said,))
 
 
 def _sums(view: View, outcome: Outcome) -> Lesson | None:
     """Tell how the viewer's score came about, and what the others have."""
     if view.viewer is None:
         return None
+    took = _("{cards} × {strength} at place {place}")
     found = [
-        f"{cards} × {strength} at place {place}"
+        took.format(cards=cards, strength=strength, place=place)
         for place, takings in view.table["standings"].items()
         for seat, strength, cards in takings
         if seat == view.viewer
@@ -304,9 +351,12 @@ def _sums(view: View, outcome: Outcome) -> Lesson | None:
         for seat, score in enumerate(scores)
         if seat != view.viewer
     ]
-    said = "Your shields took {took}: {score} in all." if found else "Your shields took nothing: {score} in all."
+    if found:
+        said = Phrase("Your shields took {took}: {score} in all.", mine)
+    else:
+        said = Phrase("Your shields took nothing: {score} in all.", mine)
     more = Phrase("Every place was scored by itself, the lowest strength for the first shield.")
-    return Lesson("sums", Phrase("How the points came about"), (Phrase(said, mine), *others, more))
+    return Lesson("sums", Phrase("How the points came about"), (said, *others, more))
 
 
 TELLERS: dict[str, Teller] = {
@@ -329,10 +379,6 @@ SINCE: dict[str, int] = {"shields": 1, "beside": 1, "keeping": 3}
 
 def _none_fits(view: View) -> bool:
     return all(move.split()[2:3] == ["down"] for move in view.moves)
-
-
-def _words(card: str) -> str:
-    return f"{COLOURS[card[0]]} {card[1]}"
 
 
 def _matching(view: View, card: str, spot: str) -> list[str]:

@@ -6,8 +6,9 @@ import re
 import unicodedata
 
 from engine.base import IllegalMove, InvalidMove
-from engine.games.glory.cards import CARD, CARDS, SPOT, SPOTS
+from engine.games.glory.cards import CARD, CARDS, SPOT
 from engine.games.glory.rules import Move, State, allowed, obstacle
+from engine.language import gettext as _
 
 EXAMPLE = "R5 N7 shield"
 LONGEST = 200
@@ -59,18 +60,18 @@ def public(move: Move) -> str:
 def _read(text: str) -> Move:
     """Return what the text says, whether or not the position allows it."""
     if len(text) > LONGEST:
-        raise InvalidMove(f"That is no move. A move looks like {EXAMPLE}.")
+        raise InvalidMove(_("That is no move. A move looks like {example}.").format(example=EXAMPLE))
     found = _MOVE.fullmatch(unicodedata.normalize("NFKC", text).upper().strip())
     tail = found[3] if found else ""
     rest, shields = _SHIELD.subn(" ", tail)
     rest, downs = _DOWN.subn(" ", rest)
     if not found or _FILLING.sub("", rest) or shields > 1 or downs > 1:
-        raise InvalidMove(
-            f"That cannot be read as a move. Write the card and the spot, and shield if one follows: {EXAMPLE}."
-        )
+        why = _("That cannot be read as a move. Write the card and the spot, and shield if one follows: {example}.")
+        raise InvalidMove(why.format(example=EXAMPLE))
     card, spot = found[1], found[2].replace(" ", "")
     if card not in CARD:
-        raise IllegalMove(f"There is no card {card}: a card is a letter of R O Y G B P W and a strength from 3 to 8.")
+        why = _("There is no card {card}: a card is a letter of R O Y G B P W and a strength from 3 to 8.")
+        raise IllegalMove(why.format(card=card))
     if spot not in SPOT:
-        raise IllegalMove(f"There is no spot {spot}: they are {SPOTS[0]} to N18 and S1 to {SPOTS[-1]}.")
+        raise IllegalMove(_("There is no spot {spot}: they are N1 to N18 and S1 to S18.").format(spot=spot))
     return Move(CARD[card], SPOT[spot], bool(shields), bool(downs))

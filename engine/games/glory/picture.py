@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 
 from engine.base import Layer, View
-from engine.games.glory.cards import CARD, IN_PLAY, SEPARATE
+from engine.games.glory.cards import CARD, IN_PLAY, SEPARATE, card_words
 from engine.games.glory.glyphs import CARD_HEIGHT, CARD_WIDTH, PREFIX, card_symbols, number, patterns, table_symbols
 from engine.games.glory.layout import HEIGHT, width
 from engine.games.glory.moor_art import definitions, moor
-from engine.games.glory.pieces import card_words, pieces, targets
+from engine.games.glory.pieces import pieces, targets
+from engine.language import gettext as _
 
 FONT = "Grenze"
 
@@ -26,6 +28,7 @@ def picture(view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> st
     """Return the SVG document; `marks` are touched spots and places, numbered in this order."""
     places = view.table["places"]
     wide, high = number(width(places)), number(HEIGHT)
+    label = escape(_("Table of Clans and Glory"))
     ground = moor(places, view.table["options"]["row"] == SEPARATE)
     drawn = {
         "whole": lambda: f"{ground}{targets(view)}{pieces(view, marks)}",
@@ -33,7 +36,7 @@ def picture(view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> st
         "pieces": lambda: pieces(view, marks),
     }[layer]()
     return (
-        '<svg xmlns="http://www.w3.org/2000/svg" class="board" role="group" aria-label="Table of Clans and Glory" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="board" role="group" aria-label="{label}" '
         f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" font-family="{FONT}, Georgia, serif">'
         f"{_symbols(view.seats, places)}{drawn}</svg>"
     )
@@ -42,11 +45,12 @@ def picture(view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> st
 def card_svg(card: str | None) -> str:
     """Return one card, None for a back, as a small SVG document of its own with the art of the table."""
     drawn = f"card-{card}" if card else "back"
+    title = card_words(card) if card else _("face down")
     box = f"{-CARD_WIDTH // 2 - 2} {-CARD_HEIGHT // 2 - 2} {CARD_WIDTH + 4} {CARD_HEIGHT + 4}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="card" role="img" width="{CARD_WIDTH + 4}" '
         f'height="{CARD_HEIGHT + 4}" viewBox="{box}" font-family="{FONT}, Georgia, serif">'
-        f"<title>{card_words(card) if card else 'face down'}</title>"
+        f"<title>{escape(title)}</title>"
         f"<defs>{patterns()}{card_symbols([CARD[card]] if card else ())}</defs>"
         f'<use href="#{PREFIX}{drawn}"/></svg>'
     )
@@ -55,4 +59,5 @@ def card_svg(card: str | None) -> str:
 @cache
 def _symbols(seats: int, places: int) -> str:
     """Return the definitions of a table: the same whatever lies on it, for a hand must not show in them."""
-    return f"<defs>{definitions()}{patterns()}{card_symbols(IN_PLAY[seats])}{table_symbols(seats, places)}</defs>"
+    drawings = f"{definitions()}{patterns()}{card_symbols(IN_PLAY[seats])}{table_symbols(seats, places)}"
+    return f'<defs aria-hidden="true">{drawings}</defs>'

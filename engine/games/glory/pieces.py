@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from engine.base import Plain, View
-from engine.games.glory.cards import COLOURS, PLACE, SPOT, SPOTS, SPOTS_IN_PLAY
+from engine.games.glory.cards import PLACE, SPOT, SPOTS, SPOTS_IN_PLAY, card_words
 from engine.games.glory.glyphs import (
     BOX,
     GOLD,
@@ -16,6 +17,7 @@ from engine.games.glory.glyphs import (
     use,
 )
 from engine.games.glory.layout import MIDDLE, PLACE_WIDTH, STRIP, middle, place_left, shield_middle
+from engine.language import gettext as _
 
 
 def targets(view: View) -> str:
@@ -23,15 +25,22 @@ def targets(view: View) -> str:
     goals = {move.split()[1] for move in view.moves}
     places = "".join(_place(view, place) for place in range(view.table["places"]))
     spots = "".join(_spot(view, SPOTS[spot], SPOTS[spot] in goals) for spot in SPOTS_IN_PLAY[view.seats])
-    return f'<g class="places">{places}</g><g class="spots">{spots}</g>'
+    of_places, of_spots = escape(_("Places")), escape(_("Spots"))
+    return (
+        f'<g class="places" role="group" aria-label="{of_places}">{places}</g>'
+        f'<g class="spots" role="group" aria-label="{of_spots}">{spots}</g>'
+    )
 
 
 def pieces(view: View, marks: Sequence[str] = ()) -> str:
-    """Return cards, shields and marks, none of which takes pointer events; `marks` are touched spots and places."""
+    """Return cards, shields and marks; `marks` are touched spots and places.
+
+    None takes pointer events, and none is read out: the titles of spots and places say it all.
+    """
     table = view.table
     return "".join(
         (
-            '<g class="pieces" pointer-events="none">',
+            '<g class="pieces" pointer-events="none" aria-hidden="true">',
             *(_card(name, card) for name, card in table["cards"].items()),
             *(_down(name, down["card"]) for name, down in table["down"].items()),
             *(_stack(table, place) for place in range(table["places"])),
@@ -46,15 +55,12 @@ def spot_title(table: Plain, name: str) -> str:
     if name in table["cards"]:
         return f"{name}: {card_words(table['cards'][name])}"
     if name not in table["down"]:
-        return f"{name}: free"
-    down = table["down"][name]
-    face = f", {card_words(down['card'])}" if down["card"] else ""
-    return f"{name}: a card of player {down['seat'] + 1}, face down{face}"
-
-
-def card_words(card: str) -> str:
-    """Return a card in words: `red 5`."""
-    return f"{COLOURS[card[0]]} {card[1]}"
+        return _("{spot}: free").format(spot=name)
+    player, card = table["down"][name]["seat"] + 1, table["down"][name]["card"]
+    if card:
+        said = _("{spot}: a card of player {number}, face down, {card}")
+        return said.format(spot=name, number=player, card=card_words(card))
+    return _("{spot}: a card of player {number}, face down").format(spot=name, number=player)
 
 
 def place_title(table: Plain, place: int) -> str:
@@ -62,18 +68,23 @@ def place_title(table: Plain, place: int) -> str:
     stack, takings = table["stacks"][str(place)], table["standings"].get(str(place), [])
     told = []
     for n, seat in enumerate(stack):
-        took = takings[n] if n < len(takings) else None
-        gain = f"takes {took[1] * took[2]} ({took[2]} of strength {took[1]})" if took else "takes nothing"
-        told.append(f"player {seat + 1} {gain}")
-    return f"Place {place}: {'; then '.join(told) or 'no shields'}"
+        if n < len(takings):
+            said = _("player {number} takes {points} ({n} of strength {strength})")
+            strength, cards = takings[n][1:]
+            told.append(said.format(number=seat + 1, points=strength * cards, n=cards, strength=strength))
+        else:
+            told.append(_("player {number} takes nothing").format(number=seat + 1))
+    if not told:
+        return _("Place {place}: no shields").format(place=place)
+    return _("Place {place}: {takings}").format(place=place, takings=_("; then ").join(told))
 
 
 def _place(view: View, place: int) -> str:
     left, top = place_left(place), MIDDLE - STRIP / 2
     name = place + 1
     return (
-        f'<g class="place" id="p-{name}" data-place="{name}" data-x="{number(left + PLACE_WIDTH / 2)}" '
-        f'data-y="{number(MIDDLE)}"><title>{place_title(view.table, name)}</title><rect class="shape" '
+        f'<g class="place" role="img" id="p-{name}" data-place="{name}" data-x="{number(left + PLACE_WIDTH / 2)}" '
+        f'data-y="{number(MIDDLE)}"><title>{escape(place_title(view.table, name))}</title><rect class="shape" '
         f'x="{number(left)}" y="{number(top)}" width="{PLACE_WIDTH}" height="{STRIP}" rx="16" fill="#fff" '
         'fill-opacity="0"/></g>'
     )
@@ -85,9 +96,9 @@ def _spot(view: View, name: str, goal: bool) -> str:
     free = name not in view.table["cards"] and name not in view.table["down"]
     classes = "spot" + (" free" if free else "") + (" can-move" if goal else "")
     return (
-        f'<g class="{classes}" id="s-{name}" data-spot="{name}" data-place="{PLACE[SPOT[name]] + 1}" '
+        f'<g class="{classes}" role="img" id="s-{name}" data-spot="{name}" data-place="{PLACE[SPOT[name]] + 1}" '
         f'data-x="{number(x)}" data-y="{number(y)}" transform="translate({number(x)} {number(y)})">'
-        f'<title>{spot_title(view.table, name)}</title><rect class="shape" {BOX} fill="#fff" fill-opacity="0"/>'
+        f'<title>{escape(spot_title(view.table, name))}</title><rect class="shape" {BOX} fill="#fff" fill-opacity="0"/>'
         "</g>"
     )
 
@@ -125,7 +136,7 @@ def _stack(table: Plain, place: int) -> str:
     """Return the shields of a place in order, the first placed with its banner, each with what it would take now."""
     name = str(place + 1)
     stack, takings = table["stacks"][name], table["standings"].get(name, [])
-    drawn = []
+    drawn, first_words = [], escape(_("1st"))
     for n in reversed(range(len(stack))):
         x, y = shield_middle(place, n, len(stack))
         gain = takings[n][1] * takings[n][2] if n < len(takings) else 0
@@ -138,7 +149,7 @@ def _stack(table: Plain, place: int) -> str:
         banner = (
             f'<path d="M-22-48H22L17-39 22-30H-22L-17-39Z" fill="{GOLD}" stroke="{INK}" stroke-width="1.6" '
             f'stroke-linejoin="round"/><text y="-32.5" font-size="20" text-anchor="middle" '
-            f'fill="{INK}">1st</text>'
+            f'fill="{INK}">{first_words}</text>'
             if n == 0
             else ""
         )

@@ -14,18 +14,23 @@ from typing import NamedTuple
 from engine.base import IllegalMove, Outcome, Plain, Tally
 from engine.games.glory.cards import (
     CARDS,
-    COLOURS,
     COLUMNS,
     MATCH,
     PLACE,
     SPOTS,
     STRENGTH,
     WIDE,
+    colour_word,
 )
+from engine.language import gettext as _
+from engine.language import later, ngettext
 
 FREE = 0
 DOWN = 64
 NO_SPOT = 255
+
+LAST_CARD_LAID = later("last card laid")
+"""Why a match ended."""
 
 BYTE = tuple(bytes((value,)) for value in range(256))
 
@@ -133,7 +138,7 @@ class State:
         scores, detail = self.tally()
         best = max(scores)
         winners = tuple(seat for seat, score in enumerate(scores) if score == best)
-        return Outcome("last card laid", scores, winners, detail)
+        return Outcome(LAST_CARD_LAID, scores, winners, detail)
 
     def tally(self) -> Tally:
         """Return the scores as they stand and, by place, what each shield takes. In this game all of it is public."""
@@ -167,25 +172,24 @@ def obstacle(state: State, seat: int, move: Move) -> str:
     card, spot, shield, down = move
     name, where, hand = CARDS[card], SPOTS[spot], state.hands[seat] if 0 <= seat < state.seats else 0
     if seat not in state.to_act:
-        return "It is not your turn." if state.to_act else "The match is over."
+        return _("It is not your turn.") if state.to_act else _("The match is over.")
     if state.board[spot] == NO_SPOT:
         last = WIDE * state.table.places
-        return f"There is no spot {where} at this table: they are N1 to N{last} and S1 to S{last}."
+        said = _("There is no spot {spot} at this table: they are N1 to N{last} and S1 to S{last}.")
+        return said.format(spot=where, last=last)
     if not hand >> card & 1:
-        return f"You do not hold {name}."
+        return _("You do not hold {card}.").format(card=name)
     if state.board[spot]:
-        return f"{where} is taken: a card goes onto a free spot."
+        return _("{spot} is taken: a card goes onto a free spot.").format(spot=where)
     if down and fits_at_all(state, hand):
-        return "A card of yours fits face up: only when none does may one be laid face down."
+        return _("A card of yours fits face up: only when none does may one be laid face down.")
     if not down and not fits(state, card, spot):
         if fits_at_all(state, hand):
-            return (
-                f"{name} does not fit on {where}: {_beside(state, spot)}. It goes where a face-up card opposite or"
-                f" beside it is {COLOURS[name[0]]} or a {name[1]}."
-            )
-        return f"None of your cards fits anywhere, so you lay one face down: write {name} {where} down."
+            return _misfit(state, card, spot)
+        said = _("None of your cards fits anywhere, so you lay one face down: write {card} {spot} down.")
+        return said.format(card=name, spot=where)
     if shield and not state.shields[seat]:
-        return "You have no shield left."
+        return _("You have no shield left.")
     return ""
 
 
@@ -237,15 +241,24 @@ def place_spots(place: int) -> tuple[int, ...]:
     return (*range(first, first + WIDE), *range(COLUMNS + first, COLUMNS + first + WIDE))
 
 
-def _beside(state: State, spot: int) -> str:
-    """Return what lies around a spot, in words."""
-    found = [
-        f"{CARDS[state.board[near]]} on {SPOTS[near]}"
-        for near in sorted(state.table.near[spot])
-        if 0 < state.board[near] < DOWN
-    ]
-    return (
-        f"around it lie {', '.join(found)}"
-        if len(found) > 1
-        else f"around it lies {found[0] if found else 'no face-up card'}"
-    )
+def _misfit(state: State, card: int, spot: int) -> str:
+    """Return why a card does not fit on a spot, by what lies around it."""
+    around = [near for near in sorted(state.table.near[spot]) if 0 < state.board[near] < DOWN]
+    laid = _("{card} on {spot}")
+    found = [laid.format(card=CARDS[state.board[near]], spot=SPOTS[near]) for near in around]
+    if not found:
+        said = _(
+            "{card} does not fit on {spot}: around it lies no face-up card. It goes where a face-up card opposite or"
+            " beside it is {colour} or a {strength}."
+        )
+    else:
+        said = ngettext(
+            "{card} does not fit on {spot}: around it lies {found}. It goes where a face-up card opposite or beside it"
+            " is {colour} or a {strength}.",
+            "{card} does not fit on {spot}: around it lie {found}. It goes where a face-up card opposite or beside it"
+            " is {colour} or a {strength}.",
+            len(found),
+        )
+    name = CARDS[card]
+    colour = colour_word(name[0])
+    return said.format(card=name, spot=SPOTS[spot], found=", ".join(found), colour=colour, strength=name[1])

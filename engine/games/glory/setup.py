@@ -20,19 +20,19 @@ from engine.games.glory.cards import (
     START_SPOTS,
 )
 from engine.games.glory.rules import BYTE, FREE, NO_SPOT, State, Table
+from engine.language import gettext as _
 
 SEAT_COUNTS = range(2, 5)
-OPTIONS = (
-    Option(
-        "row",
-        "The row of spots",
-        (
-            (CONTINUOUS, "is one: a card also matches a neighbour at the next place"),
-            (SEPARATE, "ends at each place: a card matches only at its own place"),
-        ),
-    ),
-)
 KEYS = {"hands", "start_cards", "first"}
+
+
+def options() -> tuple[Option, ...]:
+    """Return the rules that a table may choose."""
+    choices = (
+        (CONTINUOUS, _("is one: a card also matches a neighbour at the next place")),
+        (SEPARATE, _("ends at each place: a card matches only at its own place")),
+    )
+    return (Option("row", _("The row of spots"), choices),)
 
 
 def deal(stream: Stream, seats: int) -> Plain:
@@ -54,19 +54,19 @@ def deal(stream: Stream, seats: int) -> Plain:
 def begin(setup: Plain, seats: int, options: Mapping[str, str]) -> State:
     """Return the first position. Raises `InvalidSetup` for anything that is not a setup for so many seats."""
     if seats not in SEAT_COUNTS:
-        raise InvalidSetup(f"Clans and Glory is for 2 to 4 players, not {seats}.")
+        raise InvalidSetup(_("Clans and Glory is for 2 to 4 players, not {n}.").format(n=seats))
     row = _option(options)
     if not isinstance(setup, dict) or set(setup) != KEYS:
-        raise InvalidSetup("A setup of Clans and Glory has hands, start_cards and first, and nothing else.")
+        raise InvalidSetup(_("A setup of Clans and Glory has hands, start_cards and first, and nothing else."))
     first = setup["first"]
     if type(first) is not int or not 0 <= first < seats:
-        raise InvalidSetup(f"The start seat must be a number from 0 to {seats - 1}.")
+        raise InvalidSetup(_("The start seat must be a number from 0 to {last}.").format(last=seats - 1))
     starts = _start_cards(setup["start_cards"], seats)
     hands = _hands(setup["hands"], seats, first)
     dealt = [card for hand in hands for card in hand] + list(starts.values())
     if len(set(dealt)) < len(dealt):
         twice = next(CARDS[card] for card in dealt if dealt.count(card) > 1)
-        raise InvalidSetup(f"{twice} is dealt twice, but there is only one.")
+        raise InvalidSetup(_("{card} is dealt twice, but there is only one.").format(card=twice))
     places = DECKS[seats].places
     spots = SPOTS_IN_PLAY[seats]
     table = Table(
@@ -98,37 +98,38 @@ def sizes(seats: int, first: int) -> dict[int, int]:
 def _option(options: Any) -> str:
     """Return the value of `row`; there is no other option."""
     if not isinstance(options, Mapping):
-        raise InvalidSetup("Options must be names with values.")
+        raise InvalidSetup(_("Options must be names with values."))
     for name, value in options.items():
-        if name != OPTIONS[0].name:
-            raise InvalidSetup("Clans and Glory has no such option; it has row.")
-        if not isinstance(value, str) or value not in dict(OPTIONS[0].choices):
-            raise InvalidSetup(f"The option row must be {CONTINUOUS} or {SEPARATE}.")
-    return str(options.get(OPTIONS[0].name, OPTIONS[0].default))
+        if name != "row":
+            raise InvalidSetup(_("Clans and Glory has no such option; it has row."))
+        if value not in (CONTINUOUS, SEPARATE):
+            why = _("The option row must be {one} or {other}.")
+            raise InvalidSetup(why.format(one=CONTINUOUS, other=SEPARATE))
+    return str(options.get("row", CONTINUOUS))
 
 
 def _start_cards(found: Any, seats: int) -> dict[int, int]:
     """Return the start cards by spot."""
     spots = START_SPOTS[seats]
     if not isinstance(found, dict) or set(found) != {SPOTS[spot] for spot in spots}:
-        raise InvalidSetup(f"There must be one start card on each of {', '.join(SPOTS[spot] for spot in spots)}.")
+        why = _("There must be one start card on each of {spots}.")
+        raise InvalidSetup(why.format(spots=", ".join(SPOTS[spot] for spot in spots)))
     return {spot: _card(found[SPOTS[spot]], seats) for spot in spots}
 
 
 def _hands(found: Any, seats: int, first: int) -> list[list[int]]:
     """Return the cards of each hand."""
     if not isinstance(found, list) or len(found) != seats or not all(isinstance(hand, list) for hand in found):
-        raise InvalidSetup("Each seat must have one hand of cards.")
+        raise InvalidSetup(_("Each seat must have one hand of cards."))
     for seat, size in sizes(seats, first).items():
         if len(found[seat]) != size:
-            raise InvalidSetup(f"Seat {seat} must hold {size} cards, not {len(found[seat])}: seat {first} starts.")
+            why = _("Seat {seat} must hold {size} cards, not {found}: seat {first} starts.")
+            raise InvalidSetup(why.format(seat=seat, size=size, found=len(found[seat]), first=first))
     return [[_card(card, seats) for card in hand] for hand in found]
 
 
 def _card(name: Any, seats: int) -> int:
     if not isinstance(name, str) or name not in CARD or CARD[name] not in IN_PLAY[seats]:
-        highest = DECKS[seats].highest
-        raise InvalidSetup(
-            f"With {seats} players a card is a letter of R O Y G B P W and a strength from 3 to {highest}."
-        )
+        why = _("With {n} players a card is a letter of R O Y G B P W and a strength from 3 to {highest}.")
+        raise InvalidSetup(why.format(n=seats, highest=DECKS[seats].highest))
     return CARD[name]

@@ -5,14 +5,14 @@ No line is one that `notation.parse` reads as a move, so that a quoted position 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
-from engine.base import Names, Plain, View
+from engine.base import Names, Plain, View, listed
 from engine.games.glory.cards import SEPARATE, WIDE
+from engine.language import gettext as _
+from engine.language import ngettext, pgettext
+from engine.plaintext import filled, shortened, wrapped
 
-WIDTH = 76
-NAME_WIDTH = 16
 CELL = 5
 HIDDEN = "##"
 
@@ -20,51 +20,44 @@ HIDDEN = "##"
 def text(view: View, names: Names) -> str:
     """Draw the whole view; `names` in seat order are shortened to 16 columns."""
     table = view.table
-    called = [_short(name) for name in names]
+    called = [shortened(name) for name in names]
     parts = [_status(view, called), _board(table), _standings(table, called), _players(view, called), _hand(view)]
     if view.outcome:
         parts.append(_left_over(table, called))
     if table["options"]["row"] == SEPARATE:
-        parts.append(["At this table a card matches only at its own place."])
-    return "\n\n".join("\n".join(line.rstrip() for line in part) for part in parts if part) + "\n"
-
-
-def columns(line: str) -> int:
-    """Return how many columns a line takes in a terminal: wide characters two, combining ones none."""
-    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
-    return len(line) + wide - sum(unicodedata.combining(sign) > 0 for sign in line)
-
-
-def _short(name: str) -> str:
-    """Return a name on one line and in `NAME_WIDTH` columns."""
-    plain = "".join(sign if sign.isprintable() else " " for sign in name).strip()
-    if columns(plain) <= NAME_WIDTH:
-        return plain
-    while columns(plain) >= NAME_WIDTH:
-        plain = plain[:-1]
-    return plain + "."
+        parts.append([_("At this table a card matches only at its own place.")])
+    fitting = ([short.rstrip() for line in part for short in filled(line)] for part in parts if part)
+    return "\n\n".join("\n".join(lines) for lines in fitting) + "\n"
 
 
 def _status(view: View, called: Names) -> list[str]:
     if view.outcome:
-        return [f"Clans and Glory. The match is over: {view.outcome.reason}."]
+        return [_("Clans and Glory. The match is over: {reason}.").format(reason=_(view.outcome.reason))]
     turns = view.table["turns"]
-    waiting = " and ".join(called[seat] for seat in view.to_act) or "nobody"
-    return [f"Clans and Glory, {turns} move{'' if turns == 1 else 's'} left. To move: {waiting}."]
+    said = ngettext(
+        "Clans and Glory, {n} move left. To move: {waiting}.",
+        "Clans and Glory, {n} moves left. To move: {waiting}.",
+        turns,
+    )
+    # The dot of a name that is cut short is that of the sentence as well.
+    waiting = listed([called[seat] for seat in view.to_act]).removesuffix(".") or _("nobody")
+    return [said.format(n=turns, waiting=waiting)]
 
 
 def _board(table: Plain) -> list[str]:
     """Return the places side by side, or in two rows of three if there are six."""
     places = range(1, table["places"] + 1)
     across = 4 if len(places) == 4 else 3
-    lines = [
-        "The places in their row; a dot is a free spot. Amid each, its shields: the",
-        "numbers of their players, in order; the one in brackets takes first.",
-    ]
+    legend = _(
+        "The places in their row; a dot is a free spot. Amid each, its shields: the numbers of their players, in order;"
+        " the one in brackets takes first."
+    )
+    lines = filled(legend, "")
     faces = [down["card"] for down in table["down"].values()]
     if None in faces:
-        lines.append(f"{HIDDEN} is a card face down.")
-    lines += [f"({card}) is a card face down that you know." for card in faces if card][:1]
+        lines.append(_("{sign} is a card face down.").format(sign=HIDDEN))
+    known = _("({card}) is a card face down that you know.")
+    lines += [known.format(card=card) for card in faces if card][:1]
     for start in range(0, len(places), across):
         lines += ["", *_row(table, places[start : start + across])]
     return lines
@@ -78,7 +71,8 @@ def _row(table: Plain, places: Sequence[int]) -> list[str]:
         north.append("".join(f"{_spot(table, f'N{number}'):^{CELL}}" for number in numbers))
         south.append("".join(f"{_spot(table, f'S{number}'):^{CELL}}" for number in numbers))
         shields.append(f"{_stack(table['stacks'][str(place)]):^{WIDE * CELL}}")
-    title = "    " + "  ".join(f"{f'PLACE {place}':^{WIDE * CELL}}" for place in places)
+    titles = (_("PLACE {number}").format(number=place) for place in places)
+    title = "    " + "  ".join(f"{one:^{WIDE * CELL}}" for one in titles)
     return [title, *("".join([part[0], "| ".join(part[1:])]) for part in (heads, north, shields, south))]
 
 
@@ -96,28 +90,34 @@ def _stack(seats: Sequence[int]) -> str:
 
 def _standings(table: Plain, called: Names) -> list[str]:
     """Return who takes what at each place, in scoring order."""
-    lines = ["What the shields take as it stands (cards x strength), the lowest first:"]
+    lines = [_("What the shields take as it stands (cards x strength), the lowest first:")]
+    start, nothing = _("place {number}:"), _("{name} nothing")
     for place, stack in table["stacks"].items():
         takings = table["standings"].get(place, ())
         told = [f"{called[seat]} {strength * cards} ({cards}x{strength})" for seat, strength, cards in takings]
-        told += [f"{called[seat]} nothing" for seat in stack[len(takings) :]]
-        lines += _wrapped(f"  place {place}: ", [f"{one}," for one in told[:-1]] + (told[-1:] or ["no shields"]))
+        told += [nothing.format(name=called[seat]) for seat in stack[len(takings) :]]
+        parts = [f"{one}," for one in told[:-1]] + (told[-1:] or [_("no shields")])
+        lines += wrapped(f"  {start.format(number=place)}", parts)
     return lines
 
 
 def _players(view: View, called: Names) -> list[str]:
     """Return a line for each seat: its points, shields and cards; once the match is over, who wins."""
     table, outcome = view.table, view.outcome
-    lines = ["Players:"]
+    lines = [_("Players:")]
     for seat, name in enumerate(called):
         points, shields, cards = table["points"][seat], table["shields"][seat], table["counts"][seat]
-        line = f"  {seat + 1}. {name}: {_count(points, 'point')}, {_count(shields, 'shield')}"
+        told = [
+            ngettext("{n} point", "{n} points", points).format(n=points),
+            ngettext("{n} shield", "{n} shields", shields).format(n=shields),
+        ]
         if outcome:
-            line += ", wins" if seat in outcome.winners else ""
+            told += [_("wins")] if seat in outcome.winners else []
         else:
-            line += f", {_count(cards, 'card')}{', plays last' if seat == table['last'] else ''}"
-            line += ", to move" if seat in view.to_act else ""
-        lines.append(line)
+            told.append(ngettext("{n} card", "{n} cards", cards).format(n=cards))
+            told += [_("plays last")] if seat == table["last"] else []
+            told += [_("to move")] if seat in view.to_act else []
+        lines.append(f"  {seat + 1}. {name}: {', '.join(told)}")
     return lines
 
 
@@ -126,31 +126,22 @@ def _hand(view: View) -> list[str]:
     hand, fits = view.table["hand"], view.table["fits"]
     if not hand or view.outcome:
         return []
-    lines = [f"Your hand, {_count(len(hand), 'card')}, and where each fits:"]
+    count = len(hand)
+    lines = [
+        ngettext(
+            "Your hand, {n} card, and where each fits:", "Your hand, {n} cards, and where each fits:", count
+        ).format(n=count)
+    ]
     for card in hand:
-        lines += _wrapped(f"  {card}: ", fits[card] or ["nowhere"])
+        lines += wrapped(f"  {card}:", fits[card] or [_("nowhere")])
     if view.to_act == (view.viewer,) and not any(fits.values()):
-        lines.append("None fits, so you lay one face down on any free spot.")
+        lines.append(_("None fits, so you lay one face down on any free spot."))
     return lines
 
 
 def _left_over(table: Plain, called: Names) -> list[str]:
     """Return the cards that nobody laid."""
-    lines = ["Cards left in the hands and never dealt:"]
-    for name, hand in [*zip(called, table["hands"], strict=True), ("never dealt", table["undealt"])]:
-        lines += _wrapped(f"  {name}: ", hand or ["none"])
+    lines = [_("Cards left in the hands and never dealt:")]
+    for name, hand in [*zip(called, table["hands"], strict=True), (_("never dealt"), table["undealt"])]:
+        lines += wrapped(f"  {name}:", hand or [pgettext("cards", "none")])
     return lines
-
-
-def _wrapped(start: str, parts: Sequence[str]) -> list[str]:
-    """Return the parts behind `start` on as many lines as it takes, no part broken; names may be wide."""
-    lines = [start]
-    for part in parts:
-        if columns(lines[-1]) + columns(part) > WIDTH:
-            lines.append("      ")
-        lines[-1] += part + " "
-    return lines
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -26,8 +26,18 @@ from engine.games.glory.rules import (
     owner_and_card,
     takings,
 )
+from engine.language import gettext as _
+from engine.language import later
 
 KIND = "glory"
+SUMS = {
+    2: later("Points: {who0} {points0}, {who1} {points1}."),
+    3: later("Points: {who0} {points0}, {who1} {points1}, {who2} {points2}."),
+    4: later("Points: {who0} {points0}, {who1} {points1}, {who2} {points2}, {who3} {points3}."),
+}
+"""How the points are told at the end, by the number of seats."""
+GIVES = later("Place {place} gives {takings}.")
+WOULD_GIVE = later("If the match ended now, place {place} would give {takings}.")
 
 
 def view(state: State, viewer: int | None, outcome: Outcome | None) -> View:
@@ -104,17 +114,16 @@ def words(state: State, seat: int, move: Move, viewer: int | None) -> tuple[Phra
     now = takings(after, place)
     if after.to_act:
         if now != takings(state, place):
-            phrases.append(_given("If the match ended now, place {place} would give ", place, now))
+            phrases.append(_given(WOULD_GIVE, place, now))
         return tuple(phrases)
     phrases.append(Phrase("{mover} has laid the last card of the small hand: the match is over.", {"mover": Who(seat)}))
     for each in range(state.table.places):
         gives = takings(after, each)
         if gives:
-            phrases.append(_given("Place {place} gives ", each, gives))
+            phrases.append(_given(GIVES, each, gives))
     scores = after.tally().scores
-    who = [f"{{who{n}}} {{points{n}}}" for n in range(state.seats)]
     sums = {f"who{n}": Who(n) for n in range(state.seats)} | {f"points{n}": score for n, score in enumerate(scores)}
-    phrases.append(Phrase(f"Points: {', '.join(who)}.", sums))
+    phrases.append(Phrase(SUMS[state.seats], sums))
     return tuple(phrases)
 
 
@@ -122,7 +131,8 @@ def _laid(state: State, seat: int, move: Move, viewer: int | None) -> Phrase:
     facts: dict[str, int | str] = {"mover": Who(seat), "spot": SPOTS[move.spot]}
     if not move.down:
         around = matches(state, move.card, move.spot)
-        reasons = listed([f"{CARDS[state.board[near]]} on {SPOTS[near]}" for near in around])
+        laid = _("{card} on {spot}")
+        reasons = listed([laid.format(card=CARDS[state.board[near]], spot=SPOTS[near]) for near in around])
         facts |= {"card": CARDS[move.card], "reasons": reasons}
         return Phrase("{mover} laid {card} on {spot}, where it matches {reasons}.", facts)
     if viewer == seat:
@@ -133,29 +143,44 @@ def _laid(state: State, seat: int, move: Move, viewer: int | None) -> Phrase:
 
 def _shield(state: State, seat: int, place: int, after: State) -> Phrase:
     before = len(state.stacks[place])
-    facts = {"mover": Who(seat), "place": place + 1, "left": after.shields[seat], "before": before}
+    facts: dict[str, int | str] = {"mover": Who(seat), "place": place + 1, "left": after.shields[seat]}
     if not before:
-        template = "{mover} put the first shield on place {place}: it takes first there. {left} left."
+        put = Phrase("{mover} put the first shield on place {place}: it takes first there. {left} left.", facts)
     else:
-        template = "{mover} put a shield on place {place}, after {before} other" + "s" * (before > 1) + ". {left} left."
-    if len(takings(after, place)) <= before:
-        template += " As it stands it takes nothing."
-    return Phrase(template, facts)
+        put = Phrase.plural(
+            "{mover} put a shield on place {place}, after {n} other. {left} left.",
+            "{mover} put a shield on place {place}, after {n} others. {left} left.",
+            before,
+            facts,
+        )
+    return put.then(Phrase("As it stands it takes nothing.")) if len(takings(after, place)) <= before else put
 
 
-def _given(start: str, place: int, gives: Sequence[Taking]) -> Phrase:
-    """Tell what the shields of a place take; there is one template for each number of shields that take something."""
-    parts, facts = [], {"place": place + 1}
-    for n, (seat, strength, cards) in enumerate(gives):
-        parts.append(f"{{who{n}}} {{points{n}}} ({{cards{n}}} of strength {{strength{n}}})")
-        facts |= {f"who{n}": Who(seat), f"points{n}": strength * cards, f"cards{n}": cards, f"strength{n}": strength}
-    return Phrase(f"{start}{', then '.join(parts)}.", facts)
+def _given(template: str, place: int, gives: Sequence[Taking]) -> Phrase:
+    """Tell what the shields of a place take, one after the other."""
+    told = [
+        Phrase(
+            "{who} {points} ({cards} of strength {strength})",
+            {"who": Who(seat), "points": strength * cards, "cards": cards, "strength": strength},
+        )
+        for seat, strength, cards in gives
+    ]
+    whole = told.pop()
+    while told:
+        whole = Phrase("{taking}, then {next}", {"taking": told.pop(), "next": whole})
+    return Phrase(template, {"place": place + 1, "takings": whole})
 
 
 def touched(move: Move) -> tuple[str, ...]:
     """Return the spot of the card, and the place if a shield was put there: "N7", "place 3"."""
     spot = SPOTS[move.spot]
     return (spot, f"place {PLACE[move.spot] + 1}") if move.shield else (spot,)
+
+
+def place_name(place: str) -> str:
+    """Return what players call a touched spot or place, in the language spoken just now."""
+    word, _space, number = place.partition(" ")
+    return _("place {place}").format(place=number) if number else word
 
 
 def timeout_move(state: State, seat: int) -> Move:
@@ -181,7 +206,8 @@ def reshuffled(state: State, viewer: int | None, stream: Stream) -> State:
     secret = [owner_and_card(board[spot])[1] for spot in covered] + list(members(table.undealt))
     for seat in others:
         secret += members(hands[seat])
-    cards = stream.shuffled(secret)
+    # In an order of their own, so that what comes out depends on the stream and on what is known alone.
+    cards = stream.shuffled(sorted(secret))
     for spot in covered:
         board = board[:spot] + BYTE[face_down(owner_and_card(board[spot])[0], cards.pop())] + board[spot + 1 :]
     for seat in others:

@@ -2,8 +2,9 @@
 
 import os
 
-from server import create_app, db, settings
+from server import create_app, db, journal, settings
 
 _settings = settings.load(os.environ)
+journal.begin(_settings.log_format)
 db.use(_settings.database)
 app = create_app(_settings)

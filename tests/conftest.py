@@ -10,12 +10,11 @@ from pathlib import Path
 import dovecot
 import pytest
 from house import House, house_settings
-from postgresql import Copies, Server, binaries
+from postgresql import POSTGRES, Copies, Server, binaries
 
 from server import db
 
 CHROMIUM = Path("/usr/bin/chromium")
-POSTGRES = "TEST_POSTGRES_URL"
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -25,7 +25,7 @@ PEOPLE = ("Ailsa", "Bran", "Catrin", "Dugald")
 def house_settings(url: str, data: Path, **more: str) -> settings.Settings:
     """Return the settings of a house on that database; `more` are further variables without their prefix."""
     given = {"DATA": str(data), "DATABASE": url, "SECRET_KEY": "only for the tests, and long enough for a key"}
-    given |= {"MAIL_IN": "pipe", **more}
+    given |= {"MAIL_IN": "pipe", "BACKUPS_DAILY": "0", **more}
     return settings.load({f"CLACHAN_{name}": value for name, value in given.items()})
 
 

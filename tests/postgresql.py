@@ -14,6 +14,9 @@ from typing import Any, Final
 
 import psycopg
 
+POSTGRES: Final = "TEST_POSTGRES_URL"
+"""The variable of the environment that names the server's maintenance database, absent without a server."""
+
 
 def binaries() -> Path | None:
     """Return the folder of the newest server programs on this machine, or None."""

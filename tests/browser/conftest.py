@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import threading
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import expecting
 import pytest
-import waitress
 from axe_playwright_python.base import AXE_FILE_PATH
+from expecting import Stage
 from house import House, house_settings
 from people import Person
 from playwright.sync_api import Browser, sync_playwright
 
 from server import clock, create_app, db
+from tools import hosting
 
 CHROMIUM = "/usr/bin/chromium"
 SWITCHES = [
@@ -47,16 +49,8 @@ def village(sqlite: str, tmp_path: Path) -> Iterator[House]:
     with db.connected():
         house = House(house_settings(sqlite, tmp_path, DEVELOPMENT="1"))
         house.now = clock.now()
-        server = waitress.create_server(create_app(house.settings), host="127.0.0.1", port=0, threads=6)
-        house.site = f"http://127.0.0.1:{server.effective_port}"
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        try:
+        with hosting.served(create_app(house.settings)) as house.site:
             yield house
-        finally:
-            server.close()
-            server.task_dispatcher.shutdown()
-            thread.join(10)
 
 
 @pytest.fixture
@@ -66,4 +60,25 @@ def people(village: House, browser: Browser, axe: str) -> Iterator[dict[str, Per
     yield found
     for person in found.values():
         person.leave()
-        assert person.faults == [], person.name
+    assert {name: person.faults for name, person in found.items() if person.faults} == {}
+
+
+@pytest.fixture(scope="module")
+def hall(
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory, browser: Browser, axe: str
+) -> Iterator[Stage]:
+    """One house with one server for all tests of a file."""
+    folder = tmp_path_factory.mktemp("hall")
+    shutil.copy(sqlite_template, folder / "clachan.db")
+    db.use(f"sqlite:///{folder / 'clachan.db'}")
+    with db.connected(), expecting.opened(folder, browser, axe) as stage:
+        yield stage
+    db.database.close()
+
+
+@pytest.fixture
+def stage(hall: Stage) -> Iterator[Stage]:
+    """The house of the file, to which people of this test's own come; what they saw that nobody should see fails it."""
+    hall.house.now = clock.now()
+    yield hall
+    assert hall.leave() == []

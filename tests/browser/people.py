@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from server.models import User
 from server.web.guard import POLICY
+from tools import hosting
 
 PASSWORD = "heather and peat"
 HASHED = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
@@ -45,10 +46,7 @@ class Person:
     def sign_in(self) -> None:
         """Sign in by the form."""
         User.update(password=HASHED).where(User.name == self.name).execute()
-        self.page.goto("/signin")
-        self.page.get_by_label("Name").fill(self.name)
-        self.page.get_by_label("Password").fill(PASSWORD)
-        self.page.get_by_role("main").get_by_role("button", name="Sign in").click()
+        hosting.sign_in(self.page, self.house.site, self.name, PASSWORD)
         expect(self.page.get_by_role("button", name="Sign out")).to_be_attached()
 
     def check(self) -> None:

@@ -196,9 +196,21 @@ def test_every_id_is_unique_and_every_drawing_that_is_used_exists(documents: dic
 
 def test_the_picture_is_small_enough_for_a_page_and_a_mail(documents: dict[str, str]) -> None:
     for document in documents.values():
-        assert len(gzip.compress(document.encode())) < 40_000
-    assert len(documents["start"]) < 150_000
-    assert len(documents["marked"]) < 150_000
+        assert len(gzip.compress(document.encode())) < 45_000
+    assert len(documents["start"]) < 165_000
+    above = picture(one_hut_each(), ["A1", "A2"], "above")
+    assert len(above) < 65_000
+    assert len(gzip.compress(above.encode())) < 16_000
+
+
+def test_what_stands_above_the_ground_refers_to_nothing_of_the_ground_and_makes_the_whole_with_it() -> None:
+    shown = one_hut_each()
+    above, ground = picture(shown, ["A1"], "above"), picture(shown, (), "ground")
+    used = set(re.findall(r'href="#([^"]+)"', above)) | set(re.findall(r"url\(#([^)]+)\)", above))
+    assert used <= set(re.findall(r'\bid="([^"]+)"', above))
+    assert land() in ground
+    assert territories(shown) + pieces(shown, ["A1"]) in above
+    assert land() not in above
 
 
 def test_paths_are_written_with_at_most_one_decimal(documents: dict[str, str]) -> None:
@@ -230,8 +242,8 @@ def test_every_territory_is_a_target_that_says_what_it_holds() -> None:
     said = {name: one.findtext(f"{SVG}title") for name, one in targets.items()}
     assert said["A1"] == "A1, steppe: 2 red huts, 1 blue hut"
     assert said["A2"] == "A2, mountain: empty"
-    assert said["B2"] == "B2, steppe: village of epoch 2, value 5"
-    assert said["C2"] == "C2, grassland: village of epoch 3, value 1; 1 black hut"
+    assert said["B2"] == "B2, steppe: village of epoch II, value 5"
+    assert said["C2"] == "C2, grassland: village of epoch III, value 1; 1 black hut"
     assert (targets["A1"].get("class"), targets["A1"].get("data-size")) == ("territory can-move", "3")
     assert (targets["C2"].get("class"), targets["C2"].get("data-size")) == ("territory village", "1")
 

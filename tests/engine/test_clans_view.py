@@ -13,7 +13,7 @@ from play_helpers import CLANS, GAME, beginning, position, random_match, record,
 from engine.base import MoveError, Who
 from engine.games.clans.board import TERRITORIES
 from engine.games.clans.rules import State
-from engine.games.clans.text import columns
+from engine.plaintext import columns
 
 seeds = st.integers(0, 10_000)
 counts = st.integers(2, 4)
@@ -146,22 +146,22 @@ def test_the_mover_in_a_phrase_is_a_seat_and_clans_are_words() -> None:
 def test_a_village_is_told_with_the_reason_of_every_point() -> None:
     plain = {"A1": "rr", "A2": "b", "L1": "y", "L2": "k"}
     assert told(position(plain), "A2-A1")[1:] == [
-        "Ailsa founded a village at A1 in epoch 1 and took its chip (1 point)."
+        "Ailsa founded a village at A1 in epoch I and took its chip (1 point)."
         " It gives 3 each to red and blue: 3 for the huts, nothing for steppe."
     ]
     assert told(position({"A1": "r", "A2": "r", "L1": "y", "L2": "k"}, taken=7), "A2-A1")[1:] == [
-        "Ailsa founded a village at A1 in epoch 3 and took its chip (1 point)."
+        "Ailsa founded a village at A1 in epoch III and took its chip (1 point)."
         " It gives 5 to red: 2 for the huts, 3 because steppe is favourable then."
     ]
     assert told(position(plain, taken=9), "A2-A1")[1:] == [
-        "Ailsa founded a village at A1 in epoch 4 and took its chip (1 point)."
-        " It gives 0 each to red and blue: steppe is hostile then."
+        "Ailsa founded a village at A1 in epoch IV and took its chip (1 point)."
+        " It gives red and blue nothing: steppe is hostile then."
     ]
 
 
 def test_strife_is_told_with_those_it_drove_out() -> None:
     assert told(position({"A1": "rrbgy", "A2": "k", "L1": "y", "L2": "k"}), "A2-A1")[1:] == [
-        "Ailsa founded a village at A1 in epoch 1 and took its chip (1 point)."
+        "Ailsa founded a village at A1 in epoch I and took its chip (1 point)."
         " All five clans met there, so strife drove out the single huts of blue, green, yellow and black."
         " It gives 2 to red: 2 for the huts, nothing for steppe."
     ]
@@ -246,6 +246,16 @@ def test_the_text_of_a_recorded_match_is_as_it_should_be() -> None:
     assert text == END_OF_08
 
 
+def test_a_position_without_a_move_is_drawn_before_its_end_is_told() -> None:
+    recorded = record("08")
+    state = GAME.begin(recorded["setup"], 4, {})
+    for row in recorded["log"]:
+        state = state.apply(row["seat"], GAME.parse(state, row["seat"], row["text"]))
+    text = GAME.text(GAME.view(state, 1, None), recorded["players"])
+    assert text.startswith("Clans. No move is left.")
+    assert "wins" not in text
+
+
 END_OF_08 = """\
 Clans. The match is over: twelfth village.
 
@@ -265,25 +275,25 @@ huts r red, b blue, g green, y yellow, k black: 2rk is two red, one black.
   L1 G .      L2 S .     L3 F .      L4 S .        L5* M rbgk
 
 Epoch  chips taken  favourable (bonus)     hostile (0 points)
-  1    4 of 4       forest (+1)            mountain
-  2    3 of 3       mountain (+2)          grassland
-  3    2 of 2       steppe (+3)            forest
-  4    2 of 2       grassland (+4)         steppe
-  5    1 of 1       every terrain (+5)     none
+  I    4 of 4       forest (+1)            mountain
+  II   3 of 3       mountain (+2)          grassland
+  III  2 of 2       steppe (+3)            forest
+  IV   2 of 2       grassland (+4)         steppe
+  V    1 of 1       every terrain (+5)     none
 
 Villages, as they were founded:
-   1. K3 epoch 1 by Bran: 3 to blue, green
-   2. C3 epoch 1 by Catrin: 0 to nobody
-   3. A3 epoch 1 by Dugald: 4 to blue, green, yellow, black
-   4. L5 epoch 1 by Ailsa: 0 to red, blue, green, black
-   5. K5 epoch 2 by Ailsa: 1 to yellow
-   6. F5 epoch 2 by Bran: 6 to red, green, yellow
-   7. B2 epoch 2 by Dugald: 2 to blue, green
-   8. B4 epoch 3 by Dugald: 1 to red
-   9. J4 epoch 3 by Ailsa: 0 to blue, green, yellow
-  10. D2 epoch 4 by Bran: 0 to blue
-  11. E2 epoch 4 by Catrin: 3 to red, yellow, black
-  12. J2 epoch 5 by Dugald: 6 to red
+   1. K3 epoch I by Bran: 3 to blue, green
+   2. C3 epoch I by Catrin: 0 to nobody
+   3. A3 epoch I by Dugald: 4 to blue, green, yellow, black
+   4. L5 epoch I by Ailsa: 0 to red, blue, green, black
+   5. K5 epoch II by Ailsa: 1 to yellow
+   6. F5 epoch II by Bran: 6 to red, green, yellow
+   7. B2 epoch II by Dugald: 2 to blue, green
+   8. B4 epoch III by Dugald: 1 to red
+   9. J4 epoch III by Ailsa: 0 to blue, green, yellow
+  10. D2 epoch IV by Bran: 0 to blue
+  11. E2 epoch IV by Catrin: 3 to red, yellow, black
+  12. J2 epoch V by Dugald: 6 to red
 
 Points of the clans: red 16, blue 9, green 15, yellow 14, black 7
 

@@ -15,8 +15,9 @@ from engine.base import InvalidMove, Outcome, View, Who
 from engine.deal import stream_for
 from engine.games.glory.cards import CARDS, SPOT
 from engine.games.glory.rules import DOWN, NO_SPOT, Move, State, members
-from engine.games.glory.text import columns
+from engine.plaintext import columns
 from engine.record import rows_of
+from server import languages
 
 seeds = st.integers(0, 10_000)
 counts = st.integers(2, 4)
@@ -247,6 +248,17 @@ def test_words_account_for_every_point(seed: int, seats: int) -> None:
 def test_a_move_touches_its_spot_and_the_place_of_its_shield() -> None:
     assert GAME.touched(DOWN_THERE, 0, Move(1, SPOT["N7"])) == ("N7",)
     assert GAME.touched(DOWN_THERE, 0, Move(1, SPOT["S16"], shield=True)) == ("S16", "place 6")
+
+
+def test_a_touched_place_is_called_in_the_language_of_the_reader() -> None:
+    assert [GAME.place_name(place) for place in ("S16", "place 6")] == ["S16", "place 6"]
+    with languages.speaking("cs"):
+        assert [GAME.place_name(place) for place in ("S16", "place 6")] == ["S16", "shromaždiště 6"]
+
+
+def test_a_name_that_is_cut_short_ends_the_sentence_with_its_own_dot() -> None:
+    text = GAME.text(GAME.view(DOWN_THERE, None, None), ["Bohuslava Čapková", "Bran"])
+    assert " To move: Bohuslava Čapko.\n" in text
 
 
 @given(seeds, counts)

@@ -140,11 +140,17 @@ class Rounds:
     def public_text(self, state: State, seat: int, move: str, viewer: int | None) -> str:
         return move
 
+    def head(self, text: str) -> str:
+        return text
+
     def words(self, state: State, seat: int, move: str, viewer: int | None) -> tuple[Phrase, ...]:
         return (Phrase("{who} said {word}.", {"who": Who(seat), "word": move}),)
 
     def touched(self, state: State, seat: int, move: str) -> tuple[str, ...]:
         return ()
+
+    def place_name(self, place: str) -> str:
+        return place
 
     def timeout_move(self, state: State, seat: int) -> str:
         return "go"

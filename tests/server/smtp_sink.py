@@ -54,7 +54,7 @@ class Sink(Controller):
     """
 
     def __init__(self, *, tls: str = "none", user: str = "", password: str = "", smtputf8: bool = True) -> None:
-        context = _server_context() if tls != "none" else None
+        context = server_context() if tls != "none" else None
         options: dict[str, Any] = {"enable_SMTPUTF8": smtputf8, "server_hostname": "sink.test"}
         if user:
             options |= {"authenticator": _authenticator(user, password), "auth_require_tls": False}
@@ -180,7 +180,8 @@ def _authenticator(user: str, password: str) -> Any:
     return check
 
 
-def _server_context() -> ssl.SSLContext:
+def server_context() -> ssl.SSLContext:
+    """Return the context of a server that is the one the tests trust."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sink.pem"

@@ -11,6 +11,7 @@ from together import everything_stored, in_parallel, quick_pictures, refused
 
 from server import accounts, archive, companions, db, letters, links, lobby, log, outbox, preferences, throttle
 from server.channels import Message
+from server.errors import Refused
 from server.models import Link, ReplyToken, User
 from server.preferences import Wishes
 
@@ -248,7 +249,7 @@ def test_there_is_one_bot_however_many_ask_first(house: House) -> None:
 def test_a_changed_password_ends_the_other_sessions(house: House) -> None:
     join(house)
     eve = accounts.by_name("Eve")
-    with refused("bad-credentials"):
+    with pytest.raises(Refused, match="present password is wrong", check=lambda fault: fault.code == "bad-credentials"):
         accounts.change_password(eve, "wrong", "another secret", source=HERE, now=house.now)
     with refused("bad-input"):
         accounts.change_password(eve, PASSWORD, "short", source=HERE, now=house.now)
@@ -261,9 +262,9 @@ def test_a_changed_password_ends_the_other_sessions(house: House) -> None:
 
 def test_settings_are_checked_and_kept(cottage: House) -> None:
     ailsa = cottage.people["Ailsa"]
-    preferences.settle(ailsa, Wishes("Asia/Kathmandu", "en", turn_mail=False), cottage.now)
+    preferences.settle(ailsa, Wishes("Asia/Kathmandu", "en", turn_mail="off"), cottage.now)
     kept = accounts.by_name("Ailsa")
-    assert (kept.zone, kept.language, kept.turn_mail) == ("Asia/Kathmandu", "en", False)
+    assert (kept.zone, kept.language, kept.turn_mail) == ("Asia/Kathmandu", "en", "off")
     for wrong in ({"zone": "Mars/Olympus"}, {"zone": "../etc/passwd"}, {"zone": ""}, {"language": "xx"}):
         with refused("bad-input"):
             preferences.settle(ailsa, Wishes(**{"zone": "UTC", **wrong}), cottage.now)

@@ -123,6 +123,15 @@ def test_a_move_that_is_ready_may_be_changed_and_put_away(house: House) -> None:
     assert house.played(match).rows[-1].via == "web"
 
 
+def test_gaps_in_a_prepared_move_are_single_spaces_as_in_moves(house: House) -> None:
+    match = house.begun("Ailsa", "Bran", "Catrin")
+    _, user, text = coming(house, match)
+    spaced = text.replace("-", " \n - \t")
+    assert ahead.prepare(match.id, user, f"\n{spaced} ", now=house.now).text == text.replace("-", " - ")
+    house.move(match)
+    assert house.played(match).rows[-1].text == text
+
+
 def test_nothing_is_prepared_that_can_never_be_a_move(house: House) -> None:
     match = house.begun("Ailsa", "Bran")
     _, user, text = coming(house, match)

@@ -210,6 +210,20 @@ def test_the_list_is_in_order_of_the_time_left_ones_own_turn_first(house: House)
     assert home.waiting(ailsa) + home.waiting(bran) == 5
 
 
+def test_a_match_without_a_limit_comes_last_in_its_group(house: House) -> None:
+    limitless = [house.begun("Ailsa", "Bran", clock={}), house.begun("Bran", "Ailsa", clock={})]
+    hurried = [house.begun("Ailsa", "Bran", clock={"move": DAY}), house.begun("Bran", "Ailsa", clock={"move": DAY})]
+    for some in (limitless, hurried):
+        for name, match in zip(("Ailsa", "Bran"), some, strict=True):
+            while log.places(match)[house.played(match).position.to_act[0]].user.name != name:
+                house.move(match)
+    for user, own in zip(names(house), (0, 1), strict=True):
+        ordered = [entry.match.id for entry in home.entries(user, house.now)]
+        other = 1 - own
+        assert ordered == [match.id for match in (hurried[own], limitless[own], hurried[other], limitless[other])]
+        assert home.awaiting(user) == [hurried[own], limitless[own]]
+
+
 def test_what_happened_since_the_last_visit_is_counted(house: House) -> None:
     ailsa, bran = names(house)
     match = house.started("Ailsa", "Bran")

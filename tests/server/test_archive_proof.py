@@ -80,7 +80,7 @@ def test_whatever_of_a_row_is_changed_the_chain_breaks_there(
     changed = {"text": f"{row.text} ", "seat": 1 - (row.seat or 0), "kind": "nudge", "via": "api", "at": cottage.now}
     spoil(match, seq, **{name: {**changed, "hash": b"\0" * 32}[name]})
     assert wrong(match)[0].row == seq
-    assert f"row {seq}" in wrong(match)[0].sentence
+    assert f"step {seq}" in wrong(match)[0].sentence
     visitor, place = Visitor(app), f"/matches/{match.id}"
     page = visitor.get(f"{place}/verify?check=1")
     assert page.status_code == 200
@@ -95,7 +95,7 @@ def test_whatever_of_a_row_is_changed_the_chain_breaks_there(
 
 def test_a_row_that_is_gone_is_missed(cottage: House, match: Match) -> None:
     spoil(match, 9)
-    assert wrong(match)[0] == archive.Finding("Row 9 is missing from the log.", False, 9)
+    assert wrong(match)[0] == archive.Finding("Step 9 is missing from the log.", False, 9)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"game":"chess"}', '{"game":"clans","setup":[]}'])

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from conftest import POSTGRES
 from house import House, house_settings
+from postgresql import POSTGRES
 from test_cli import run, variables
 from test_hardship import apart, fork, mailed, move
 from together import damage

@@ -153,7 +153,7 @@ def test_changing_zones_to_and_fro_comes_to_an_end(cottage: House) -> None:
     with refused("throttled"):
         preferences.settle(User.get_by_id(user.id), Wishes(zones[bound]), cottage.now)
     assert kinds(cottage, match, before) == ["hours"] * bound
-    preferences.settle(User.get_by_id(user.id), Wishes(zones[bound - 1], turn_mail=False), cottage.now)
+    preferences.settle(User.get_by_id(user.id), Wishes(zones[bound - 1], turn_mail="off"), cottage.now)
 
 
 def test_a_rematch_asked_for_and_left_is_one_mail(house: House) -> None:

@@ -40,8 +40,8 @@ FULL = Message(
 )
 NAMES = [
     "Date", "From", "To", "Subject", "Message-ID", "Reply-To", "In-Reply-To", "References", "List-Unsubscribe",
-    "List-Unsubscribe-Post", "Auto-Submitted", "X-Auto-Response-Suppress", "X-Clachan-Loop", "MIME-Version",
-    "Content-Type",
+    "List-Unsubscribe-Post", "Auto-Submitted", "X-Auto-Response-Suppress", "Content-Language", "X-Clachan-Loop",
+    "MIME-Version", "Content-Type",
 ]  # fmt: skip
 HOSTILE = [
     "x=?UTF-8?Q?=0A?=Bcc: a@b",

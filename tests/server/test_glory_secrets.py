@@ -91,6 +91,6 @@ def test_a_frozen_match_tells_the_keeper_why_and_nobody_else(cottage: House, mat
     with pytest.raises(Refused) as refused:
         log.read(match)
     card = row.text.partition(" ")[0]
-    assert refused.value.sentence.endswith(f"row {DOWN + 1} does not fit.")
+    assert refused.value.sentence.endswith(f"step {DOWN + 1} does not fit.")
     assert card not in refused.value.sentence
     assert card in audit.verify(match.id)[0]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from conftest import POSTGRES
 from house import House
+from postgresql import POSTGRES
 from test_cli import run, variables
 
 from server import backup, clock, contents, db, log, moving

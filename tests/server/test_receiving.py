@@ -184,7 +184,7 @@ def test_stop_in_answer_to_an_invitation_stops_invitations_and_no_turn_mails(hou
     match = house.table("Ailsa", seats=2)
     lobby.invite(match.id, house.people["Ailsa"], "bran@example.org", house.now)
     assert answer(house, house.mail()[-1], "stop", sender="bran@example.org") == "done"
-    assert User.get(User.name == "Bran").turn_mail
+    assert User.get(User.name == "Bran").turn_mail == "at-once"
     house.later(days=2)
     lobby.invite(match.id, house.people["Ailsa"], "bran@example.org", house.now)
     assert [mail.subject for mail in house.mail() if "invites" in mail.subject] == []
@@ -381,7 +381,7 @@ def test_the_unsubscribe_address_stops_turn_mails(cottage: House) -> None:
     _, mail = turn(cottage)
     raw = re.sub(b"Subject: .*", b"Subject: unsubscribe", reply(mail, ""))
     assert send(cottage, raw) == "done"
-    assert not User.get(User.email == mail.to_address).turn_mail
+    assert User.get(User.email == mail.to_address).turn_mail == "off"
 
 
 def test_all_of_a_mail_is_done_or_nothing(house: House) -> None:
@@ -514,7 +514,9 @@ def test_an_invited_stranger_joins_and_plays_by_mail(house: House) -> None:
     assert (eilidh.name, eilidh.confirmed_at) == ("Eilidh MacLeod", house.now)
     assert log.get(match.id).status == "running"
     mails = [mail for mail in house.mail() if mail.to_address == "eilidh@example.com"]
-    assert any("You have a seat at" in mail.text for mail in mails)
+    (told,) = [" ".join(mail.text.split()) for mail in mails if "You have a seat at" in mail.text]
+    assert "Your account is called Eilidh MacLeod." in told
+    assert f"ask for a password here: {house.settings.public_url}/forgot" in told
 
 
 def test_an_invitation_forwarded_to_another_seats_nobody(house: House) -> None:

@@ -118,7 +118,7 @@ def test_a_person_chooses_when_to_be_reminded(cottage: House) -> None:
 
 def test_who_wants_mails_again_is_told_where_he_is_awaited(house: House) -> None:
     for person in house.people.values():
-        wish(person, turn_mail=False)
+        wish(person, turn_mail="off")
     match = house.begun("Ailsa", "Bran")
     _, user = awaited(house, match)
     assert house.queued(kind="turn") == []

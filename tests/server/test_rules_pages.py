@@ -28,7 +28,7 @@ def app(cottage: House, monkeypatch: pytest.MonkeyPatch) -> flask.Flask:
 def test_a_page_of_rules_is_light_with_all_its_pictures(app: flask.Flask, kind: str) -> None:
     visitor = Visitor(app)
     page = visitor.get(f"/rules/{kind}")
-    weight = len(gzip.compress(page.data)) + (STATIC / "fonts" / "grenze.woff2").stat().st_size
+    weight = len(gzip.compress(page.data))
     for address in set(re.findall(r'(?:src|href)="(/(?:static|rules/[a-z]+)/[^"]+)"', unescape(page.text))):
         found = visitor.get(address)
         assert found.status_code == 200, address

@@ -62,13 +62,16 @@ def test_a_job_that_fails_is_noted_with_its_fault_and_the_others_go_on(
     made.run("bots")
     job = Job.get(Job.name == "deadlines")
     assert (job.began_at, job.succeeded_at) == (at.now, before)
-    assert job.fault.startswith("ZeroDivisionError")
+    assert job.failed_at == at.now
+    assert job.fault.startswith("ZeroDivisionError in ")
     assert "job deadlines failed" in caplog.text
     assert Job.get(Job.name == "bots").fault == ""
     monkeypatch.undo()
     monkeypatch.setattr(clock, "now", lambda: at.now)
     made.run("deadlines")
-    assert Job.get(Job.name == "deadlines").fault == ""
+    job = Job.get(Job.name == "deadlines")
+    assert (job.succeeded_at, job.failed_at) == (at.now, at.now)
+    assert job.fault.startswith("ZeroDivisionError"), "the last fault is remembered"
 
 
 def test_without_a_way_out_mail_waits(at: House) -> None:

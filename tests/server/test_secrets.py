@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import flask
@@ -27,8 +28,9 @@ from visitor import Visitor, application
 from engine import bots, games, record, replay
 from engine.bots import mind
 from engine.replay import Row
-from server import ahead, db, letters, log, raster
-from server.models import Outbox, Prepared, Seat
+from server import ahead, db, feeds, hooks, journal, letters, log, raster
+from server.channels import Call
+from server.models import Outbox, Prepared, Seat, User
 
 # Hashes, and the tokens against forged forms, which hold the time.
 HASH = re.compile(r'\b[0-9a-f]{64}\b|(?<="csrf_token" value=")[^"]+|(?<="csrf-token" content=")[^"]+')
@@ -103,6 +105,7 @@ def addresses(app: flask.Flask, kind: str, length: int, moves: list[str], expect
             steps = sorted({0, 1, length // 2, length - 1, length, length + 1})
             for seq in steps if "seq" in rule.arguments else (0,):
                 given = {"match_id": 1, "seq": seq, "kind": kind, "token": "x", "name": "Ailsa", "key": "lake"}
+                given |= {"code": "cs", "who": 1, "mail": 1}
                 yield app.url_map.bind("x").build(rule.endpoint, {name: given[name] for name in rule.arguments}, "GET")
     yield "/matches/1?result=1"
     yield "/matches/1/verify?check=1"
@@ -112,6 +115,10 @@ def addresses(app: flask.Flask, kind: str, length: int, moves: list[str], expect
         yield f"/matches/1?from={move[:2]}"
         yield f"/matches/1/preview?move={move}&expected={expected}"
         yield f"/matches/1/preview?move={move}&expected=0"
+        yield f"/matches/1/whatif?moves={move}"
+    # The moves that were really made, which somebody in another seat may well suppose.
+    yield f"/matches/1/whatif?moves={','.join(moves)}"
+    yield "/matches/1/whatif?from=R3"
 
 
 def look(visitor: Visitor, path: str) -> tuple[Any, ...]:
@@ -119,7 +126,8 @@ def look(visitor: Visitor, path: str) -> tuple[Any, ...]:
     answer = visitor.get(path)
     assert answer.status_code < 500, path
     headers = sorted((name, value) for name, value in answer.headers if name not in {"Date", "Set-Cookie"})
-    return path, answer.status_code, HASH.sub("#", str(headers)), HASH.sub("#", answer.text)
+    body = answer.get_data().hex() if answer.mimetype.startswith("image/png") else answer.text
+    return path, answer.status_code, HASH.sub("#", str(headers)), HASH.sub("#", body)
 
 
 def world(
@@ -139,10 +147,13 @@ def world(
     names, (setup, texts) = found["players"], dealt
     match = house.started(*names, setup=setup, game=found["game"], options=found["options"])
     Seat.update(guided=True).execute()
+    mine = names[viewer] if viewer is not None else "nobody"
+    programs = read_by_programs(house, house.people.get(mine))
     caplog.clear()
-    mails = []
+    mails, told = [], []
     for text in texts[:upto]:
         mails += house.mail()
+        told += calls(house)
         house.later(minutes=5)
         house.move(match, text)
     mails += house.mail()
@@ -155,6 +166,11 @@ def world(
     if viewer is not None:
         people["viewer"] = house.people[names[viewer]]
     seen: dict[str, Any] = {}
+    # Who keeps the house sees of matches what a member does; his own pages are looked at here.
+    keeper = Visitor(app, house.people["Fearghas"])
+    own = [path for path in addresses(app, found["game"], upto, asked, expected) if path.startswith("/admin")]
+    seen["keeper"] = [look(keeper, path) for path in own]
+    assert [answer[1] for answer in seen["keeper"]].count(200) >= 8
     for who, user in people.items():
         visitor = Visitor(app, user)
         seen[who] = [look(visitor, path) for path in addresses(app, found["game"], upto, asked, expected)]
@@ -162,7 +178,8 @@ def world(
             post = {"move": "A1-C5", "expected": expected, "json": True}
             seen[f"{who} refused"] = HASH.sub("#", visitor.post("/matches/1/moves", **post).text)
             seen[f"{who} stale"] = HASH.sub("#", visitor.post("/matches/1/moves", **{**post, "expected": 0}).text)
-    mine = names[viewer] if viewer is not None else "nobody"
+    seen["feeds"] = [look(Visitor(app), path) for path in programs]
+    seen["calls"] = told + calls(house)
     turn_mail = next((m for m in reversed(mails) if m.to_name == mine and m.reply_to), None)
     if turn_mail:
         others = [] if viewer == seat else asked
@@ -177,6 +194,7 @@ def world(
         if m.to_name == mine
     ]
     seen["logs"] = [HASH.sub("#", line.getMessage()) for line in caplog.records]
+    seen["json logs"] = [logged(line) for line in caplog.records]
     if viewer is not None and viewer == seat:
         sight = mind.sight(played.game, played.position, played.rows, viewer)
         thought = bots.Thought(20)
@@ -186,6 +204,29 @@ def world(
         seen["view"] = sight.view.as_plain()
         seen["past"] = [(glimpse.view.as_plain(), glimpse.seat, glimpse.text) for glimpse in sight.past]
     return seen
+
+
+def logged(record: logging.LogRecord) -> dict[str, Any]:
+    """Return what a line tells as JSON, without what says only when it was and how long it took."""
+    line = json.loads(HASH.sub("#", journal.JsonLines().format(record)))
+    return {name: value for name, value in line.items() if name not in {"at", "request", "ms"}}
+
+
+def read_by_programs(house: House, user: User | None) -> list[str]:
+    """Have a program of the viewer called, and return the addresses of his feeds."""
+    if user is None:
+        return []
+    hooks.give(user, "https://example.org/", house.settings, house.now)
+    kinds = {kind: feeds.make(user, kind, house.now) for kind in feeds.KINDS}
+    return [f"/feeds/{kinds['calendar']}/calendar.ics", f"/feeds/{kinds['matches']}/matches.atom"]
+
+
+def calls(house: House) -> list[str]:
+    """Return what the viewer's program is told now, if it is."""
+    told: list[Call] = []
+    channel = SimpleNamespace(deliver=told.append)
+    hooks.run(house.settings, lambda: house.now, channel)
+    return [HASH.sub("#", call.body) for call in told]
 
 
 # A trade, for each case takes seconds: in the default run each record is looked at by one of a spectator, the first and
@@ -213,6 +254,7 @@ def test_two_worlds_look_the_same(
     caplog.set_level(logging.INFO)
     # Drawn once more as pixels, equal drawings stay equal; what is compared is the drawing.
     monkeypatch.setattr(raster, "board", lambda ground, pieces, _: (ground + pieces).encode())
+    monkeypatch.setattr(raster, "poster", lambda frame, layers, _: "".join((frame, *layers)).encode())
     first = (found["setup"], [row["text"] for row in found["log"]])
     seen, asked = [], []
     for place, dealt in enumerate((first, OTHER[found["game"]](found, viewer, upto, chance))):
@@ -225,6 +267,7 @@ def test_two_worlds_look_the_same(
         with db.connected():
             house = House(house_settings(f"sqlite:///{file}", tmp_path))
             house.people["Eimhir"] = house.person("Eimhir")
+            house.people["Fearghas"] = house.person("Fearghas", admin=True)
             app = application(house, monkeypatch)
             seen.append(world(house, app, caplog, found, dealt, upto, viewer, asked))
     for key in seen[0]:

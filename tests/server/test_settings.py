@@ -42,6 +42,8 @@ def test_the_defaults_do_for_a_start(tmp_path: Path) -> None:
         *(("DEVELOPMENT", value) for value in ("yes", "2", "-1", "١")),
         *(("LISTEN", value) for value in ("8000", ":8000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:0")),
         *(("LISTEN", value) for value in ("127.0.0.1:65536", "localhost:8000", "::1", "example.org:80", "[::1:8000")),
+        *(("LOG_FORMAT", value) for value in ("yaml", "JSON", "1")),
+        *(("METRICS_TOKEN", value) for value in ("short", "with spaces in between the words", "é" * 30)),
         *(("MAIL_FROM", value) for value in ("clachan", "@example.org", "a@", "a@b@c", "A <a@b.org>", "a b@c.org")),
         *(("MAIL_FROM", value) for value in ("a@b.org\r\nBcc: x@y", "a@-b.org", "a@b..org", "a@münchen.de", "ä@b.org")),
         ("MAIL_FROM", "a@" + "b" * 40),
@@ -75,6 +77,7 @@ def test_the_sentence_about_a_wrong_secret_does_not_repeat_it(tmp_path: Path) ->
     for name, value in (
         ("SECRET_KEY", "hush-hush"),
         ("SMTP_URL", "http://u:hush-hush@x"),
+        ("METRICS_TOKEN", "hush-hush"),
         ("DATABASE", "my://u:hush-hush@x"),
     ):
         with pytest.raises(WrongSetting) as caught:

@@ -10,7 +10,7 @@ from together import refused
 
 from engine.base import AmbiguousMove
 from engine.games.clans import Clans
-from server import commands, home, log, seating, talk
+from server import beats, commands, home, log, seating, talk
 from server.desk import writing
 from server.models import Match, Talk
 
@@ -39,7 +39,7 @@ def test_a_line_is_heard_by_all_in_order(house: House) -> None:
         ("Bran", "And to you.\nMind the lakes."),
     ]
     assert [line.text for line in talk.lines(match, 1)] == [lines[1].text]
-    assert talk.newest(match) == lines[1].id
+    assert beats.beat(match, None)["talk"] == lines[1].id
     assert talk.lines(house.started("Ailsa", "Bran")) == []
 
 
@@ -175,7 +175,7 @@ def test_who_lost_the_seat_still_talks_and_a_stranger_never_does(house: House) -
 def test_help_lists_with_slashes_what_can_be_done_just_now(house: House) -> None:
     table = house.table("Ailsa", seats=2)
     (waiting,) = say(house, table, "Ailsa", "/help").sentences
-    assert "/start; /bots easy, steady or strong; /leave; " in waiting
+    assert "/start; /bots easy; /leave; " in waiting
     assert not any(word in waiting for word in ("/resign", "/pause", "/move", "/rematch"))
     match = house.started("Ailsa", "Bran")
     (running,) = say(house, match, "Ailsa", "/help").sentences

@@ -145,7 +145,7 @@ def test_switched_off_turn_mails_are_neither_sent_nor_queued(house: House, way: 
         outbox.queue("turn", key="waits", now=house.now, user=who, match=match, seat=0, asked=0)
     queued = Outbox.get(Outbox.key == "waits")
     if way == "settings":
-        preferences.settle(who, preferences.Wishes("UTC", turn_mail=False), house.now)
+        preferences.settle(who, preferences.Wishes("UTC", turn_mail="off"), house.now)
     else:
         token = message.unsubscribe_url.rpartition("/")[2]
         accounts.unsubscribe(token, house.now)

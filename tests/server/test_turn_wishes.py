@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from clockwork import awaited, sitting, ticks, wish
 from house import START, House
+from postgresql import POSTGRES
 from postman import flat
 from together import in_parallel, quick_pictures, refused
 from visitor import Visitor, application
@@ -80,7 +81,7 @@ def before(
         yield folder
         db.database.close()
         return
-    admin, name = os.environ["TEST_POSTGRES_URL"], f"old_{worker_id}"
+    admin, name = os.environ[POSTGRES], f"old_{worker_id}"
     with psycopg.connect(admin, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         connection.execute(f"CREATE DATABASE {name}")

@@ -92,6 +92,14 @@ def play_out(house: House, match: Match, user: User) -> Match:
     return log.get(match.id)
 
 
+@pytest.mark.parametrize(
+    ("said", "zone"), [("Europe/Prague", "Europe/Prague"), ("", "UTC"), ("Mars/Olympus", "UTC"), ("../etc", "UTC")]
+)
+def test_a_visitor_has_the_time_zone_of_his_browser_if_it_is_one(house: House, said: str, zone: str) -> None:
+    visitor, _ = arrive(house, zone=said)
+    assert again(visitor).zone == zone
+
+
 @pytest.mark.parametrize("kind", ["clans", "glory"])
 def test_a_stranger_plays_a_bot_at_once_without_a_clock(house: House, kind: str) -> None:
     visitor, match = arrive(house, kind=kind)

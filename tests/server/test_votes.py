@@ -372,7 +372,7 @@ def test_all_that_is_decided_is_told_in_the_log_for_all_to_read(cottage: House) 
         f"{remaining[1].name} agrees to wait once more for {name}.",
         f"The others wait once more for {name}.",
     ]
-    assert told[9] == "All agreed to pause the match until Wed 1 Apr 2026, 00:00 UTC."
+    assert told[9] == "All agreed to pause the match until Tue 31 Mar 2026, 24:00 UTC."
     assert told[13] == "All agreed to go on; the clocks run again."
     assert told[-1] == "All agreed to end the match as it stands."
 

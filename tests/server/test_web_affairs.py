@@ -60,7 +60,7 @@ def test_a_pause_is_proposed_agreed_to_and_shown(cottage: House, ailsa: Visitor,
     match = cottage.begun("Ailsa", "Bran")
     ailsa.post(f"/matches/{match.id}/vote", topic="pause", until="2026-03-09")
     told = page(bran, match)
-    assert "Ailsa proposes to pause the match until Tue 10 Mar 2026, 00:00 UTC. Still to agree: Bran." in told
+    assert "Ailsa proposes to pause the match until Mon 9 Mar 2026, 24:00 UTC. Still to agree: Bran." in told
     assert "With you all agree" in told
     assert "Withdraw" in page(ailsa, match)
     topic = proposals.standing(cottage.played(match).rows, cottage.now)[0].topic
@@ -68,8 +68,8 @@ def test_a_pause_is_proposed_agreed_to_and_shown(cottage: House, ailsa: Visitor,
     assert "That is decided." in words(done.text)
     for visitor in (ailsa, bran):
         told = page(visitor, match)
-        assert "The match is paused until Tue 10 Mar 2026, 00:00 UTC." in told
-        assert "The match is paused: the clock stands still until Tue 10 Mar 2026, 00:00 UTC." in told
+        assert "The match is paused until Mon 9 Mar 2026, 24:00 UTC." in told
+        assert "The match is paused: the clock stands still until Mon 9 Mar 2026, 24:00 UTC." in told
         assert "Propose to go on" in told
 
 
@@ -77,11 +77,11 @@ def test_a_proposal_is_shown_in_the_readers_zone(cottage: House, app: flask.Flas
     User.update(zone="Asia/Tokyo").where(User.name == "Ailsa").execute()
     match = cottage.begun("Ailsa", "Bran")
     Visitor(app, cottage.people["Ailsa"]).post(f"/matches/{match.id}/vote", topic="pause", until="2026-03-09")
-    assert page(ailsa, match).count("to pause the match until Tue 10 Mar 2026, 00:00 JST (UTC+9).") == 2
+    assert page(ailsa, match).count("to pause the match until Mon 9 Mar 2026, 24:00 JST (UTC+9).") == 2
     assert page(Visitor(app), match).count("to pause the match until Mon 9 Mar 2026, 15:00 UTC.") == 2
     replay = words(ailsa.get(f"/matches/{match.id}/replay/{match.length + 1}").text)
-    assert "until Tue 10 Mar 2026, 00:00 JST (UTC+9)." in replay
-    assert "until Tue 10 Mar 2026, 00:00 JST (UTC+9)." in words(ailsa.get("/").text)
+    assert "until Mon 9 Mar 2026, 24:00 JST (UTC+9)." in replay
+    assert "until Mon 9 Mar 2026, 24:00 JST (UTC+9)." in words(ailsa.get("/").text)
 
 
 def test_a_proposal_is_withdrawn(cottage: House, ailsa: Visitor, bran: Visitor) -> None:
@@ -313,10 +313,10 @@ def test_a_vacation_is_shown_to_all_and_stops_the_clock_on_every_page(
     awaiting(cottage, match, 0)
     ailsa.post("/settings/vacation", **{"from": "2026-03-02", "until": "2026-03-08"})
     for visitor in (ailsa, bran):
-        assert "Vacation: the clock stands still until Mon 9 Mar 2026, 00:00 UTC." in page(visitor, match)
+        assert "Vacation: the clock stands still until Sun 8 Mar 2026, 24:00 UTC." in page(visitor, match)
     home = words(ailsa.get("/").text)
-    assert "You are on vacation until Mon 9 Mar 2026, 00:00 UTC." in home
-    assert "Vacation: the clock stands still until Mon 9 Mar 2026, 00:00 UTC." in home
+    assert "You are on vacation until Sun 8 Mar 2026, 24:00 UTC." in home
+    assert "Vacation: the clock stands still until Sun 8 Mar 2026, 24:00 UTC." in home
     cottage.later(days=1)
     back = ailsa.post("/settings/vacation", end="yes", next="/")
     assert back.headers["Location"] == "/"
@@ -326,7 +326,7 @@ def test_a_vacation_is_shown_to_all_and_stops_the_clock_on_every_page(
 def test_an_announced_vacation_is_shown_before_it_begins(cottage: House, bran: Visitor, ailsa: Visitor) -> None:
     match = cottage.begun("Ailsa", "Bran")
     ailsa.post("/settings/vacation", **{"from": "2026-03-12", "until": "2026-03-15"})
-    assert "On vacation from Thu 12 Mar 2026, 00:00 UTC until Mon 16 Mar 2026, 00:00 UTC" in page(bran, match)
+    assert "On vacation from Thu 12 Mar 2026, 00:00 UTC until Sun 15 Mar 2026, 24:00 UTC" in page(bran, match)
     assert "Your vacation begins Thu 12 Mar 2026, 00:00 UTC" in words(ailsa.get("/").text)
     assert "I am not going" in words(ailsa.get("/settings").text)
     vacations.end(cottage.people["Ailsa"], "web", now=cottage.now)
@@ -356,4 +356,4 @@ def test_a_page_says_whether_a_clock_runs_and_for_how_long(cottage: House, ailsa
     cottage.later(hours=4)
     standing = ailsa.get(f"/matches/{match.id}").text
     assert 'class="deadline stands" data-left="75600" data-steady="169200"' in standing
-    assert "Weekend: the clock stands still until Mon 9 Mar 2026, 00:00 UTC." in words(standing)
+    assert "Weekend: the clock stands still until Sun 8 Mar 2026, 24:00 UTC." in words(standing)

@@ -101,5 +101,5 @@ def test_after_the_end_every_step_can_show_what_was_hidden(cottage: House, app: 
     assert "open=1" in opened.partition('id="next"')[2][:200]
     running = cottage.begun("Ailsa", "Bran")
     page = stranger.get(f"/matches/{running.id}/replay/1?open=1").text
-    assert page == stranger.get(f"/matches/{running.id}/replay/1").text
+    assert page.replace("?open=1", "") == stranger.get(f"/matches/{running.id}/replay/1").text
     assert log.get(running.id).status == "running"

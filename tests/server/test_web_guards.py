@@ -26,7 +26,11 @@ def paths(app: flask.Flask, method: str, **values: object) -> list[str]:
         "token": "none",
         "name": "Ailsa",
         "key": "no-such-key",
-        "filename": "style.css",
+        "edition": "x",
+        "code": "cs",
+        "filename": "house.css",
+        "who": 1,
+        "mail": 1,
         **values,
     }
     with app.test_request_context():
@@ -36,6 +40,28 @@ def paths(app: flask.Flask, method: str, **values: object) -> list[str]:
             for rule in app.url_map.iter_rules()
             if method in rule.methods
         ]
+
+
+def test_what_is_the_same_for_everybody_may_be_kept_on_the_way_and_bears_no_cookie(
+    app: flask.Flask, cottage: House
+) -> None:
+    match = cottage.started("Ailsa", "Bran")
+    ailsa = Visitor(app, cottage.people["Ailsa"])
+    with ailsa.client.session_transaction() as session:
+        session.permanent = True
+    with app.test_request_context():
+        sheet = flask.url_for("static", filename="house.css")
+    poster, feed = f"/matches/{match.id}/share/0.png", f"/matches/{match.id}/feed.atom"
+    for path in (sheet, "/words/cs.json", "/share.png", poster, feed):
+        answer = ailsa.get(path)
+        assert (answer.status_code, answer.cache_control.public) == (200, True), path
+        assert "Cookie" not in answer.vary, path
+        assert "Set-Cookie" not in answer.headers, path
+    for path, kept in (("/words/none.json", False), ("/", True)):
+        answer = ailsa.get(path)
+        assert not answer.cache_control.public
+        assert "Cookie" in answer.vary
+        assert ("Set-Cookie" in answer.headers) == kept, "the session goes on by pages"
 
 
 def test_every_post_without_its_token_is_refused(app: flask.Flask, cottage: House) -> None:
@@ -69,7 +95,7 @@ def test_no_get_changes_anything(app: flask.Flask, cottage: House) -> None:
     for path in paths(app, "GET"):
         assert ailsa.get(path).status_code < 500 or path == "/readyz", path
     for path in set(paths(app, "POST")) - set(paths(app, "GET")):
-        assert ailsa.get(path).status_code in {404, 405}, path
+        assert ailsa.get(path).status_code in {302, 404, 405}, path
     assert (cottage.played(match).rows, len(cottage.queued())) == before
 
 

@@ -59,6 +59,18 @@ def test_a_whole_match_is_played_in_the_mailbox(village: House, app: flask.Flask
     assert sum("has ended" in visitor.get(mail).text for mail in newest(visitor)[:3]) == 2
 
 
+def test_what_stands_in_columns_is_not_broken_on_a_small_screen_and_all_else_is(
+    village: House, app: flask.Flask
+) -> None:
+    village.started("Ailsa", "Bran")
+    deliver(village)
+    visitor = Visitor(app)
+    letter = next(text for one in newest(visitor) if "THE POSITION" in (text := visitor.get(one).text))
+    columns = re.findall(r'<span class="columns">(.*)</span>', letter)
+    assert sum(bool(re.match(r"  [A-L]1 [FMSG] ", line)) for line in columns) == 12
+    assert not any("Make your move here" in line or "http" in line for line in columns)
+
+
 def test_a_mail_that_takes_no_answers_has_no_form(village: House, app: flask.Flask) -> None:
     outbox.queue("known", key="known", now=village.now, user=village.people["Ailsa"])
     deliver(village)

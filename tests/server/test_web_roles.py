@@ -27,9 +27,24 @@ EXPECTED = {
     ("GET", "examples.show"): ANYBODY,
     ("GET", "static"): ANYBODY,
     ("GET", "language.words"): ANYBODY,
+    ("GET", "homescreen.manifest"): ANYBODY,
+    ("GET", "homescreen.worker"): ANYBODY,
+    ("GET", "homescreen.offline"): ANYBODY,
+    ("GET", "share.house"): ANYBODY,
+    ("GET", "share.game"): ANYBODY,
+    ("GET", "share.match"): ANYBODY,
     ("POST", "language.choose"): (422,) * 5,
     ("GET", "health.alive"): ANYBODY,
     ("GET", "health.ready"): (503,) * 5,  # nobody ticks here
+    ("GET", "health.metrics"): (404,) * 5,  # there is no token
+    **{
+        ("GET", f"admin.{name}"): (404,) * 5  # there are no such pages but for keepers
+        for name in ("index", "matches", "match", "people", "person", "mail_out", "mail_in", "mail_read", "deeds")
+    },
+    **{
+        ("POST", f"admin.{name}"): (404,) * 5
+        for name in ("freeze", "unfreeze", "stop_mail", "end_sessions", "delete", "retry")
+    },
     ("GET", "people.show"): ANYBODY,
     ("GET", "people.ladder"): ANYBODY,
     ("GET", "archive.index"): ANYBODY,
@@ -53,6 +68,12 @@ EXPECTED = {
     ("POST", "account.unsubscribe"): (410,) * 5,
     ("GET", "account.settings"): SIGNED_IN,
     ("POST", "account.settings_post"): (302,) * 5,
+    ("POST", "telling.letters"): (302, 403, 302, 302, 302),
+    ("POST", "telling.feed"): (302,) * 5,
+    ("POST", "telling.webhook"): (302,) * 5,
+    ("GET", "feeds.calendar"): (404,) * 5,  # a token is needed, and nothing else
+    ("GET", "feeds.matches"): (404,) * 5,
+    ("GET", "feeds.match"): ANYBODY,
     ("POST", "account.vacation_post"): (302,) * 5,
     ("POST", "account.password_post"): (302, 403, 403, 403, 403),
     ("POST", "account.sessions_post"): (302,) * 5,
@@ -68,7 +89,10 @@ EXPECTED = {
     ("POST", "tables.fill"): (302, 409, 409, 409, 409),
     ("POST", "tables.invite"): (302, 409, 409, 409, 409),
     ("GET", "match.show"): ANYBODY,
-    ("GET", "match.pulse"): ANYBODY,
+    ("GET", "live.pulse"): ANYBODY,
+    ("GET", "live.stream"): (204,) * 5,  # this server cannot hold any
+    ("GET", "live.match_pulse"): ANYBODY,
+    ("GET", "live.match_stream"): (204,) * 5,
     ("GET", "match.preview"): (302, 403, 409, 409, 200),
     ("POST", "match.move"): (302, 403, 409, 409, 302),
     ("POST", "match.say"): (302, 403, 302, 302, 302),
@@ -89,10 +113,14 @@ EXPECTED = {
     ("POST", "visit.keep_post"): (302,) * 5,
     ("GET", "match.replay"): (302,) * 5,
     ("GET", "match.step"): ANYBODY,
+    ("GET", "whatif.show"): SIGNED_IN,
 }
 ON_A_HIDDEN_TABLE = {
     ("GET", "match.show"): (404, 404, 200, 404, 200),
-    ("GET", "match.pulse"): (404, 404, 200, 404, 200),
+    ("GET", "live.match_pulse"): (404, 404, 200, 404, 200),
+    ("GET", "live.match_stream"): (404, 404, 204, 404, 204),
+    ("GET", "whatif.show"): (302, 404, 302, 404, 302),  # nothing to try out yet
+    ("GET", "share.match"): (404,) * 5,
     ("GET", "archive.verify"): (404,) * 5,  # nothing to check before the first move
     ("POST", "tables.join"): (302, 404, 409, 404, 409),
     ("POST", "tables.leave"): (302, 404, 302, 404, 302),
@@ -107,6 +135,8 @@ ON_A_HIDDEN_TABLE = {
     ("POST", "affairs.prepare"): (302, 404, 403, 404, 403),
     ("POST", "after.note"): (302, 404, 302, 404, 302),
     ("POST", "guide.switch"): (302, 404, 403, 404, 403),
+    ("POST", "telling.letters"): (302, 404, 302, 404, 302),
+    ("GET", "feeds.match"): (404,) * 5,
     ("POST", "after.another"): (302, 404, 409, 404, 409),
 }
 # Where a visitor is answered otherwise than a member, in a match of others: what takes an account is refused to him, or
@@ -123,6 +153,9 @@ TO_A_VISITOR = {
         ("POST", endpoint): 403
         for endpoint in (
             "account.settings_post",
+            "telling.letters",
+            "telling.feed",
+            "telling.webhook",
             "account.vacation_post",
             "account.password_post",
             "account.mail_post",
@@ -134,7 +167,8 @@ TO_A_VISITOR = {
 # What he is answered in his own match, in which he is awaited.
 IN_HIS_OWN_MATCH = {
     ("GET", "match.show"): 200,
-    ("GET", "match.pulse"): 200,
+    ("GET", "live.match_pulse"): 200,
+    ("GET", "live.match_stream"): 204,
     ("POST", "match.say"): 302,
     ("POST", "affairs.resign"): 302,
     ("POST", "affairs.undo"): 409,
@@ -145,15 +179,35 @@ IN_HIS_OWN_MATCH = {
     ("POST", "affairs.vote"): 302,
     ("POST", "affairs.prepare"): 422,
     ("POST", "after.note"): 302,
+    ("POST", "telling.letters"): 403,
+    ("GET", "feeds.match"): 200,
     ("POST", "guide.switch"): 302,
     ("POST", "after.another"): 409,
     ("POST", "tables.join"): 409,
     ("POST", "tables.invite"): 409,
     ("GET", "match.replay"): 302,
+    ("GET", "share.match"): 200,
     ("GET", "match.step"): 200,
+    ("GET", "whatif.show"): 200,
     ("GET", "archive.verify"): 200,
     ("GET", "archive.mine"): 200,
     ("GET", "people.show"): 200,
+}
+
+
+# What a keeper of the house is answered who plays nowhere; 4 is the number of Dugald, another than he.
+TO_A_KEEPER = {
+    **{
+        ("GET", f"admin.{name}"): 200
+        for name in ("index", "matches", "match", "people", "person", "mail_out", "mail_in", "deeds")
+    },
+    ("GET", "admin.mail_read"): 404,  # none has come in
+    ("POST", "admin.freeze"): 302,
+    ("POST", "admin.unfreeze"): 409,  # nobody holds the match
+    ("POST", "admin.stop_mail"): 302,
+    ("POST", "admin.end_sessions"): 302,
+    ("POST", "admin.delete"): 302,
+    ("POST", "admin.retry"): 302,
 }
 
 
@@ -168,8 +222,14 @@ FORMS = {
     "after.note": {"text": "Mind the lakes"},
     "tables.new_post": {"game": "clans", "seats": "2", "move": "86400"},
     "account.settings_post": {"zone": "UTC", "language": "en"},
+    "telling.letters": {"turn_mail": "daily"},
+    "telling.feed": {"kind": "calendar"},
+    "telling.webhook": {"url": "https://example.org/hook"},
     "account.vacation_post": {"from": "2026-03-05", "until": "2026-03-09"},
     "tables.fill": {"strength": "steady"},
+    "admin.freeze": {"why": "A fault is looked into"},
+    "admin.stop_mail": {"why": "A wrong address"},
+    "admin.delete": {"name": "Dugald"},
     "affairs.undo": {"row": "1"},
     "affairs.vote": {"topic": "end"},
     "affairs.prepare": {"move": "A1-A2"},
@@ -188,8 +248,8 @@ def ask(app: flask.Flask, house: House, role: str, method: str, endpoint: str, m
 
 
 def answered(app: flask.Flask, visitor: Visitor, method: str, endpoint: str, match_id: int) -> int:
-    given = {"match_id": match_id, "seq": 0, "seat": 0, "kind": "clans", "token": "x", "filename": "style.css"}
-    given |= {"name": "Ailsa", "key": "lake"}
+    given = {"match_id": match_id, "seq": 0, "seat": 0, "kind": "clans", "token": "x", "filename": "house.css"}
+    given |= {"edition": "x", "code": "cs", "name": "Ailsa", "key": "lake", "who": 4, "mail": 1}
     rule = next(rule for rule in app.url_map.iter_rules(endpoint))
     with app.test_request_context():
         path = app.url_map.bind("localhost").build(endpoint, {name: given[name] for name in rule.arguments}, method)
@@ -225,6 +285,16 @@ def test_roles_at_a_table_for_invited_people(cottage: House, app: flask.Flask, m
         lobby.join(match.id, cottage.people["Ailsa"], now=cottage.now, invitation=token)
         answers.append(ask(app, cottage, role, method, endpoint, match.id))
     assert tuple(answers) == ON_A_HIDDEN_TABLE[(method, endpoint)]
+
+
+@pytest.mark.parametrize(("method", "endpoint"), EXPECTED, ids=lambda value: value)
+def test_a_keeper_of_the_house_is_answered_as_a_member_but_on_his_own_pages(
+    cottage: House, app: flask.Flask, method: str, endpoint: str
+) -> None:
+    match = cottage.started("Bran", "Ailsa", "Catrin", setup=SETUP)
+    keeper = cottage.person("Eimhir", admin=True)
+    answer = answered(app, Visitor(app, keeper), method, endpoint, match.id)
+    assert answer == TO_A_KEEPER.get((method, endpoint), EXPECTED[(method, endpoint)][1])
 
 
 def a_visitor(house: House) -> tuple[User, Match]:

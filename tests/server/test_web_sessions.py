@@ -9,8 +9,8 @@ import pytest
 from house import House, house_settings
 from visitor import Visitor, application, error
 
-from server import accounts
-from server.models import User
+from server import accounts, sessions
+from server.models import Departure, User
 
 PASSWORD = "heather and peat"
 
@@ -97,3 +97,55 @@ def test_forwarded_addresses_are_believed_only_from_a_proxy_of_ours(
                 headers={"X-Forwarded-For": address.format(number), "Accept": "application/json"},
             )
         assert error(answer) == last
+
+
+def cookie(visitor: Visitor) -> str:
+    kept = visitor.client.get_cookie("clachan")
+    assert kept
+    return str(kept.value)
+
+
+def test_an_answer_that_comes_late_brings_no_session_back(app: flask.Flask, ailsa: User, cottage: House) -> None:
+    here, there = sign_in(app), sign_in(app)
+    before = cookie(here)
+    here.post("/signout")
+    here.client.set_cookie("clachan", before)
+    assert here.get("/settings").status_code == 302
+    assert there.get("/settings").status_code == 200, "another session of the same person goes on"
+
+
+def test_a_session_that_was_ended_does_not_come_back_with_the_years(
+    app: flask.Flask, ailsa: User, cottage: House
+) -> None:
+    visitor = sign_in(app)
+    before = cookie(visitor)
+    visitor.post("/signout")
+    visitor.client.set_cookie("clachan", before)
+    for _ in range(3):
+        cottage.later(days=30)
+        visitor.post("/language", language="de")
+    sessions.sweep(cottage.now)
+    assert Departure.select().count() == 0
+    assert visitor.get("/settings").status_code == 302
+
+
+def test_what_pages_ask_for_by_themselves_sends_no_cookie(app: flask.Flask, ailsa: User, cottage: House) -> None:
+    match = cottage.started("Ailsa", "Bran")
+    visitor = sign_in(app)
+    asked = ("/pulse", "/stream", "/worker.js", "/manifest/en.webmanifest", "/offline/en", "/words/de.json", "/healthz")
+    asked += ("/share.png", f"/matches/{match.id}/feed.atom", f"/matches/{match.id}/pulse", "/static/x/words.js")
+    with visitor.client.session_transaction() as session:
+        session["_flashes"] = [("message", "The address is shown once.")]
+    for path in (*asked, "/static/x/none.js", "/matches/99/pulse"):
+        assert "Set-Cookie" not in visitor.get(path).headers, path
+    assert "The address is shown once." in visitor.get("/").text
+
+
+def test_a_page_sends_the_cookie_anew_once_a_day(app: flask.Flask, ailsa: User, cottage: House) -> None:
+    visitor = sign_in(app)
+    sent = []
+    for _ in range(3):
+        sent += ["Set-Cookie" in visitor.get("/settings").headers for _ in range(2)]
+        cottage.later(days=1)
+    assert sent[2:] == [True, False] * 2
+    assert not sent[1]

@@ -12,6 +12,7 @@ import pytest
 from house import House
 from visitor import Visitor, application, error
 
+from engine import games
 from server import accounts, links, log, visitors
 from server.models import User
 
@@ -67,6 +68,24 @@ def test_a_page_without_scripts_looks_again_while_a_bot_is_awaited_and_only_then
     assert 'http-equiv="refresh"' not in Visitor(app).get(f"/matches/{people.id}").text
 
 
+def test_every_game_is_offered_to_a_visitor_with_its_guide(cottage: House, app: flask.Flask) -> None:
+    visitor = Visitor(app)
+    visitor.post("/try/clans")
+    assert words(visitor.get("/").text).count("With a guide") == len(games.games())
+    place = visitor.post("/try/glory", guided="1").headers["Location"]
+    assert "Your first match" in words(visitor.get(place).text)
+    assert "With a guide" not in Visitor(app, cottage.people["Ailsa"]).get("/").text
+
+
+def test_a_stranger_brings_his_time_zone_along(cottage: House, app: flask.Flask) -> None:
+    stranger = Visitor(app)
+    form = '<input type="hidden" name="zone" data-guess-zone>'
+    assert form in stranger.get("/").text
+    stranger.post("/try/clans", zone="Europe/Prague")
+    assert User.get(User.visitor_until.is_null(False)).zone == "Europe/Prague"
+    assert form not in stranger.get("/").text
+
+
 def test_looking_makes_nobody_a_visitor(cottage: House, app: flask.Flask) -> None:
     crawler = Visitor(app)
     assert crawler.get("/try/clans").status_code == 405
@@ -120,7 +139,7 @@ def test_a_visitor_who_leaves_is_forgotten_at_once(cottage: House, app: flask.Fl
 def test_every_page_a_visitor_looks_at_keeps_him_for_longer(cottage: House, app: flask.Flask) -> None:
     visitor = Visitor(app)
     visitor.post("/try/clans")
-    for path in ("/", "/rules/clans", "/matches/1", "/matches/1/pulse"):
+    for path in ("/", "/rules/clans", "/matches/1", "/matches/1/pulse?seen"):
         visitor.get(path)
         visitors.sweep(cottage.later(days=6))
     assert User.select().where(User.visitor_until.is_null(False)).count() == 1

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from server import accounts, wording
+from server import accounts, languages, wording
 
 
 def at(text: str) -> datetime:
@@ -32,6 +32,20 @@ def at(text: str) -> datetime:
 )
 def test_an_instant_is_told_with_the_name_and_the_offset_of_its_zone(instant: str, zone: str, words: str) -> None:
     assert wording.when(at(instant), zone) == words
+
+
+@pytest.mark.parametrize(
+    ("code", "midnight", "later"),
+    [
+        ("en", "Tue 15 Dec 2026, 24:00 CET (UTC+1)", "Wed 16 Dec 2026, 00:01 CET (UTC+1)"),
+        ("cs", "15. 12. 2026, 24:00 CET (UTC+1)", "16. 12. 2026, 00:01 CET (UTC+1)"),
+        ("de", "Di., 15. Dez. 2026, 24:00 CET (UTC+1)", "Mi., 16. Dez. 2026, 00:01 CET (UTC+1)"),
+    ],
+)
+def test_what_lasts_until_midnight_ends_with_the_day_before(code: str, midnight: str, later: str) -> None:
+    with languages.speaking(code):
+        assert wording.until(at("2026-12-15 23:00"), "Europe/Prague") == midnight
+        assert wording.until(at("2026-12-15 23:01"), "Europe/Prague") == later
 
 
 # The last instant before and the first after each change of 2026, in five zones.

@@ -97,11 +97,18 @@ class Noughts:
     def public_text(self, state: Any, seat: int, move: int, viewer: int | None) -> str:
         return SQUARES[move]
 
+    def head(self, text: str) -> str:
+        """Return the move: it is chosen at once."""
+        return text
+
     def words(self, state: Any, seat: int, move: int, viewer: int | None) -> tuple[Phrase, ...]:
         return (Phrase("{who} took {square}.", {"who": Who(seat), "square": SQUARES[move]}),)
 
     def touched(self, state: Any, seat: int, move: int) -> tuple[str, ...]:
         return (SQUARES[move],)
+
+    def place_name(self, place: str) -> str:
+        return place
 
     def timeout_move(self, state: Any, seat: int) -> int:
         return next(state.legal_moves(seat))

@@ -6,8 +6,10 @@ import re
 from typing import Any
 
 import flask
+import jinja2
 from flask.testing import FlaskClient
 from house import House
+from jinja2.bccache import Bucket
 from werkzeug.test import TestResponse
 
 from server import clock, create_app
@@ -17,11 +19,31 @@ from server.web.account import Person
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 
+class Compiled(jinja2.BytecodeCache):
+    """Templates compiled once for all applications of a run: they are what takes longest to begin with."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill in what is kept."""
+        if bucket.key in self.kept:
+            bucket.bytecode_from_string(self.kept[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep it."""
+        self.kept[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED = Compiled()
+
+
 def application(house: House, monkeypatch: Any) -> flask.Flask:
     """Return the web application of a house, its clock turned by the test."""
     monkeypatch.setattr(clock, "now", lambda: house.now)
     app = create_app(house.settings)
     app.testing = True
+    app.jinja_env.bytecode_cache = COMPILED
     # An unexpected fault must fail the test, not become a page.
     app.config["PROPAGATE_EXCEPTIONS"] = False
     return app

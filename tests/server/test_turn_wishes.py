@@ -51,6 +51,15 @@ def choose(house: House, match: Match, user: User, word: str) -> None:
     preferences.choose(log.get(match.id), User.get_by_id(user.id), word, house.now)
 
 
+def before_a_turn(house: House, word: str) -> tuple[Match, User]:
+    """Begin a match of people who choose how they are told; return it and whose turn comes after the next move."""
+    wants(house, word)
+    match = house.begun("Ailsa", "Bran")
+    house.mail()
+    seat, _ = awaited(house, match)
+    return match, sitting(match, 1 - seat)
+
+
 def told(house: House) -> list[str]:
     """Send what is due; return who is told that it is his turn."""
     return [message.to_name for message in house.mail() if "it is your turn" in message.text]
@@ -127,11 +136,7 @@ def test_who_is_on_the_site_is_told_when_he_has_been_away_for_a_while(house: Hou
 
 
 def test_a_turn_taken_while_its_player_was_there_is_not_announced(house: House) -> None:
-    wants(house, "away")
-    match = house.begun("Ailsa", "Bran")
-    house.mail()
-    seat, _ = awaited(house, match)
-    other = sitting(match, 1 - seat)
+    match, other = before_a_turn(house, "away")
     presence.note(other, house.now)
     house.move(match)
     house.later(minutes=4)
@@ -144,11 +149,7 @@ def test_a_turn_taken_while_its_player_was_there_is_not_announced(house: House) 
 
 
 def test_a_page_left_open_keeps_a_turn_from_its_player_for_less_than_an_hour(house: House) -> None:
-    wants(house, "away")
-    match = house.begun("Ailsa", "Bran")
-    house.mail()
-    seat, _ = awaited(house, match)
-    other = sitting(match, 1 - seat)
+    match, other = before_a_turn(house, "away")
     presence.note(other, house.now)
     house.move(match)
     began, names = house.now, []
@@ -161,11 +162,7 @@ def test_a_page_left_open_keeps_a_turn_from_its_player_for_less_than_an_hour(hou
 
 
 def test_a_mail_that_waits_for_its_reader_to_go_uses_up_no_tries(cottage: House) -> None:
-    wants(cottage, "away")
-    match = cottage.begun("Ailsa", "Bran")
-    cottage.mail()
-    seat, _ = awaited(cottage, match)
-    other = sitting(match, 1 - seat)
+    match, other = before_a_turn(cottage, "away")
     presence.note(other, cottage.now)
     cottage.move(match)
     (mail,) = cottage.queued(kind="turn", user_id=other.id)
@@ -179,11 +176,7 @@ def test_a_mail_that_waits_for_its_reader_to_go_uses_up_no_tries(cottage: House)
 
 
 def test_who_wants_to_be_told_at_once_after_all_waits_no_longer(house: House) -> None:
-    wants(house, "away")
-    match = house.begun("Ailsa", "Bran")
-    house.mail()
-    seat, _ = awaited(house, match)
-    other = sitting(match, 1 - seat)
+    match, other = before_a_turn(house, "away")
     presence.note(other, house.now)
     house.move(match)
     house.later(minutes=3)

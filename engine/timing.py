@@ -22,6 +22,7 @@ after takes it as it stands, so that taking over in turn wins no time. Vacation 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -95,6 +96,12 @@ class _Seat:
         self.turn: _Turn | None = None
         self.vacations: list[Stop] = []
 
+    def copy(self) -> _Seat:
+        """Return what the clock has come to, to go on from."""
+        same = copy(self)
+        same.past, same.vacations = list(self.past), list(self.vacations)
+        return same
+
 
 class Timekeeper:
     """The clocks of a match after its rows; `positions` are those after the setup row and after each of `rows`.
@@ -115,6 +122,18 @@ class Timekeeper:
         self._move_on(positions[0], setup_row)
         for (_before, after), row in zip(pairwise(positions), rows, strict=True):
             self._take(after, row)
+
+    def after(self, position: Position, row: Row) -> Timekeeper:
+        """Return the clocks after one more row, after which the match stands at `position`; these stay as they are.
+
+        Raises `TimingError`.
+        """
+        following = copy(self)
+        following._seats = [seat.copy() for seat in self._seats]
+        following._pauses, following._outages = list(self._pauses), list(self._outages)
+        following._before = dict(self._before)
+        following._take(position, row)
+        return following
 
     def clock(self, seat: int) -> Clock:
         """Return the clock of a seat."""

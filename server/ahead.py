@@ -12,12 +12,19 @@ from server import db, languages, log
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Prepared, User
+from server.models.statements import Statement
 
 if TYPE_CHECKING:
     from server.desk import Desk
 
 # A chain of moves that make themselves ends with the match; this ends it should a game never do.
 MOST: Final = 1000
+
+_READY: Final = Statement[Prepared](
+    lambda match, seat: Prepared.select().where(
+        (Prepared.match == match) & (Prepared.seat == seat) & (Prepared.dropped == "")
+    )
+)
 
 
 def prepare(match_id: int, user: User, text: str, *, after: str = "", now: datetime) -> Prepared:
@@ -98,10 +105,10 @@ def _made(desk: Desk, seat: int) -> bool:
 
 def _ready_text(desk: Desk, seat: int) -> str:
     """Return the move that the seat has ready, in notation, if it fits; else drop it."""
-    mine = (Prepared.match == desk.match) & (Prepared.seat == seat) & (Prepared.dropped == "")
-    found = Prepared.get_or_none(mine)
+    found = _READY.first(match=desk.match.id, seat=seat)
     if found is None:
         return ""
+    mine = (Prepared.match == desk.match) & (Prepared.seat == seat) & (Prepared.dropped == "")
     # Whoever has just moved may speak another language.
     with languages.speaking(found.user.language):
         text, dropped = _fit(desk.played, seat, found)

@@ -87,7 +87,8 @@ def _holders(played: Played, seats: Sequence[Seat]) -> list[int | None]:
 def rebuild(match_id: int, now: datetime) -> None:
     """Write the cached columns of a match again from its log."""
     with db.transaction():
-        columns.store(log.read(log.get(match_id, hold=True)), now)
+        match = log.get(match_id, hold=True)
+        columns.store(log.read(match), log.places(match), now)
 
 
 def running_or_over() -> list[int]:

@@ -13,6 +13,7 @@ from server import outbox
 from server.errors import Refused
 from server.log import Played, get, instant, places, read
 from server.models import Match, Seat, User
+from server.models.statements import change
 
 # How long the others may take to decide what becomes of somebody who is out of time; then a bot takes the seat. Neither
 # pauses nor outages count.
@@ -20,6 +21,27 @@ DECIDING: Final = timedelta(days=3)
 
 # A bot moves at once; should nothing let it, the clock does after this.
 BOTS: Final = timedelta(hours=1)
+
+
+# What `store` brings up to date.
+_STORE: Final = change(
+    Match,
+    (
+        "status",
+        "started_at",
+        "finished_at",
+        "length",
+        "last_hash",
+        "to_act",
+        "asked",
+        "bot_acts",
+        "deadline",
+        "reason",
+        "offers",
+        "reminder_at",
+        "leased_until",
+    ),
+)
 
 
 def deadline(played: Played) -> datetime | None:
@@ -134,9 +156,9 @@ def remind_anew(user: User, now: datetime) -> None:
                 Match.update(reminder_at=due).where(Match.id == seat.match_id).execute()
 
 
-def store(played: Played, now: datetime) -> None:
+def store(played: Played, seats: Sequence[Seat], now: datetime) -> None:
     """Bring the columns up to date after rows were appended, inside the caller's transaction."""
-    match, seats = played.match, places(played.match)
+    match = played.match
     fields = cached(played, seats)
     # One that is due and has not been sent stays due.
     pending = match.reminder_at if match.reminder_at and match.reminder_at <= now else None
@@ -144,7 +166,7 @@ def store(played: Played, now: datetime) -> None:
     fields |= {"reminder_at": due, "leased_until": None}
     for name, value in fields.items():
         setattr(match, name, value)
-    Match.update(**fields).where(Match.id == match.id).execute()
+    _STORE.run(id=match.id, **fields)
     if played.outcome:
         for number, seat in enumerate(seats):
             won = number in played.outcome.winners

@@ -74,7 +74,7 @@ class Desk:
 
     def _seat(self, seat: int, user: User) -> None:
         place = self.seats[seat]
-        place.user = user
+        place.user, place.visited_at, place.turn_mail = user, None, ""
         Seat.update(user=user, visited_at=None, turn_mail="").where(Seat.id == place.id).execute()
         ahead.forget(self.match, seat)
 
@@ -96,7 +96,7 @@ def writing(match_id: int, now: datetime, *, frozen: bool = False) -> Iterator[D
         yield desk
         if desk.rows:
             ahead.follow(desk)
-            columns.store(desk.played, now)
-            notify.advanced(desk.played, desk.rows, now, desk.dropped)
+            columns.store(desk.played, desk.seats, now)
+            notify.advanced(desk.played, desk.seats, desk.rows, now, desk.dropped)
     for row in desk.rows:
         meters.ROWS.labels(row.kind).inc()

@@ -19,6 +19,7 @@ from server.channels import Call, DeliveryError, Way
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Outbox, Seat, User, Webhook
+from server.models.statements import Statement
 from server.settings import Settings
 
 # An address at which so many calls in a row have failed, for so long, is called no more.
@@ -26,6 +27,9 @@ PATIENCE: Final = timedelta(days=1)
 FAILURES: Final = 5
 # An end is told so late and no later.
 LIVES: Final = timedelta(days=3)
+
+
+_LIVE: Final = Statement[Webhook](lambda user: Webhook.select().where((Webhook.user == user) & (Webhook.stopped == "")))
 
 
 def give(user: User, url: str, settings: Settings, now: datetime) -> str:
@@ -60,7 +64,7 @@ def of(user: User) -> Webhook | None:
 def turn(played: Played, seats: Iterable[Seat], now: datetime) -> None:
     """Queue the calls of those who are newly awaited in these seats; the caller holds a transaction."""
     match, awaited = played.match, {seat.user_id: seat for seat in seats}
-    for hook in _live(set(awaited)):
+    for hook in _live(awaited):
         seat = awaited[hook.user_id]
         asked = played.position.asked[seat.number or 0]
         key = f"call turn {match.id} {seat.number} {asked} {seat.user_id}"
@@ -70,7 +74,7 @@ def turn(played: Played, seats: Iterable[Seat], now: datetime) -> None:
 def ended(match: Match, seats: Iterable[Seat], now: datetime) -> None:
     """Queue the calls of all who ever had a seat in a match that has ended; the caller holds a transaction."""
     people = {user.id: user for seat in seats for user in (seat.user, seat.owner)}
-    for hook in _live(set(people)):
+    for hook in _live(people):
         user = people[hook.user_id]
         outbox.queue(outbox.CALL, key=f"call end {match.id} {user.id}", now=now, user=user, match=match)
 
@@ -135,8 +139,8 @@ def _drop(user: User, note: str, now: datetime) -> None:
     Outbox.update(state="dropped", note=note, done_at=now).where(mine).execute()
 
 
-def _live(people: set[int]) -> list[Webhook]:
-    return list(Webhook.select().where(Webhook.user.in_(people) & (Webhook.stopped == "")))
+def _live(people: Iterable[int]) -> list[Webhook]:
+    return [hook for person in people for hook in _LIVE.rows(user=person)]
 
 
 def _turn(settings: Settings, mail: Outbox, played: Played) -> dict[str, Any] | str:

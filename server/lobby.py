@@ -345,5 +345,5 @@ def _start(match: Match, now: datetime) -> None:
     setup = game.deal(deal.stream_for(bytes(match.secret), contributions), match.seats, match.options)
     played = log.open_log(match, setup, now)
     vacations.note_at_start(played, log.places(match), "web", now)
-    columns.store(played, now)
+    columns.store(played, log.places(match), now)
     notify.started(played, now)

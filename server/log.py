@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from engine import games, record, replay, timing
 from engine.base import Game, Outcome, View
@@ -16,6 +16,32 @@ from engine.timing import Timekeeper, TimingError, WrongRule
 from server import db, meters
 from server.errors import Refused
 from server.models import LogRow, Match, Seat, User
+from server.models.statements import Statement, insertion
+from server.shelf import Shelf, Stored
+
+_MATCH: Final = Statement[Match](lambda number: Match.select().where(Match.id == number))
+_HELD: Final = Statement[Match](lambda number: db.locked(Match.select().where(Match.id == number)))
+_ROWS: Final = Statement[LogRow](
+    lambda match: (
+        LogRow.select(LogRow.seq, LogRow.seat, LogRow.kind, LogRow.text, LogRow.at, LogRow.via, LogRow.hash)
+        .where(LogRow.match == match)
+        .order_by(LogRow.seq)
+    )
+)
+_INSERT: Final = insertion(LogRow, "match", "seq", "seat", "kind", "text", "at", "via", "hash")
+_SEATS: Final = Statement[Seat](lambda match: Seat.select().where(Seat.match == match))
+_SEATED: Final = Statement[User](
+    lambda match: User.select().where(
+        User.id.in_(
+            Seat.select(Seat.user).where(Seat.match == match) | Seat.select(Seat.owner).where(Seat.match == match)
+        )
+    )
+)
+_OWN: Final = Statement[Seat](
+    lambda match, user: Seat.select(Seat.number).where(
+        (Seat.match == match) & (Seat.user == user) & Seat.number.is_null(False)
+    )
+)
 
 
 @dataclass(slots=True)
@@ -41,6 +67,11 @@ class Played:
         """Where the match stands."""
         return self.positions[-1]
 
+    def again(self, match: Match) -> Played:
+        """Return the same, to go on from, with the columns of the match as they are now."""
+        rows, positions = list(self.rows), list(self.positions)
+        return Played(match, self.game, self.setup_row, self.head, rows, positions, self.last_hash, self.clocks)
+
     def view(self, viewer: int | None, position: Position | None = None) -> View:
         """Return what the viewer may know of the present, or of an earlier, position."""
         position = position or self.position
@@ -62,6 +93,9 @@ class Played:
         return self.position.outcome
 
 
+_shelf: Final[Shelf[Played]] = Shelf()
+
+
 def stamp(instant: datetime | None) -> str:
     """Return the instant as records write it: 2026-11-30T07:12:15.123Z. Raises `ValueError` if there is none."""
     if instant is None:
@@ -80,11 +114,10 @@ def get(match_id: int, *, hold: bool = False) -> Match:
     """Return the match; `hold` locks its row until the transaction ends. Raises `Refused` (not-found)."""
     if not 0 < match_id < 2**31:
         raise Refused("not-found", _("There is no such match."))
-    query = Match.select().where(Match.id == match_id)
-    match = (db.locked(query) if hold else query).first()
+    match = (_HELD if hold else _MATCH).first(number=match_id)
     if match is None:
         raise Refused("not-found", _("There is no such match."))
-    return match  # type: ignore[no-any-return]
+    return match
 
 
 def frozen(match: Match) -> Refused:
@@ -95,7 +128,11 @@ def frozen(match: Match) -> Refused:
 
 def places(match: Match) -> list[Seat]:
     """Return the seats of a match: by number once it has started, before that in order of joining."""
-    return places_of([match])[match.id]
+    people = {user.id: user for user in _SEATED.rows(match=match.id)}
+    seats = _SEATS.rows(match=match.id)
+    for seat in seats:
+        seat.user, seat.owner = people[seat.user_id], people[seat.owner_id]
+    return sorted(seats, key=_place)
 
 
 def places_of(matches: Iterable[Match]) -> dict[int, list[Seat]]:
@@ -106,8 +143,12 @@ def places_of(matches: Iterable[Match]) -> dict[int, list[Seat]]:
     for seat in with_people.where(Seat.match.in_(list(found))):
         found[seat.match_id].append(seat)
     for seats in found.values():
-        seats.sort(key=lambda seat: seat.id if seat.number is None else seat.number)
+        seats.sort(key=_place)
     return found
+
+
+def _place(seat: Seat) -> int:
+    return int(seat.id if seat.number is None else seat.number)
 
 
 def open_log(match: Match, setup: Any, now: datetime) -> Played:
@@ -118,7 +159,7 @@ def open_log(match: Match, setup: Any, now: datetime) -> Played:
         match.id, match.game, match.rules, match.options, match.seats, setup, seed, people, match.clock
     )
     row = record.setup_row(text, stamp(now))
-    _insert(match.id, row, "", now)
+    _insert(match.id, row, record.row_hash("", row), now)
     return read(match)
 
 
@@ -129,7 +170,8 @@ def fill(match: Match, rows: Sequence[Row]) -> Played:
     """
     previous = ""
     for row in rows:
-        previous = _insert(match.id, row, previous, instant(row.at))
+        previous = record.row_hash(previous, row)
+        _insert(match.id, row, previous, instant(row.at))
     return read(match)
 
 
@@ -150,16 +192,12 @@ def read(match: Match) -> Played:
 
 
 def _read(match: Match) -> Played:
-    entries: list[Any] = list(LogRow.select().where(LogRow.match == match).order_by(LogRow.seq).tuples())
+    stored: list[Stored] = _ROWS.tuples(match=match.id)
+    kept = _shelf.find(match.id, stored)
     try:
-        rows = [Row(seq, seat, kind, text, stamp(at), via) for _id, seq, seat, kind, text, at, via, _hash in entries]
-        head = json.loads(rows[0].text)
-        game = games.game(head["game"])
-        if head["rules"] != game.rules:
-            raise ReplayError(0, f"it was begun under rules {head['rules']}, which are not installed")
-        positions = list(replay.positions(game, head["setup"], head["seats"], head["options"], rows[1:]))
-        last_hash = _chain(rows, [bytes(entry[-1]).hex() for entry in entries])
-        clocks = Timekeeper(timing.rule(head.get("clock", match.clock)), positions, rows[0], rows[1:])
+        played = kept.again(match) if kept and _rules(kept.head) else _replay(match, stored)
+        for entry in stored[len(played.rows) + 1 :]:
+            _follow(played, entry)
     except (ReplayError, TimingError, WrongRule, KeyError, IndexError, TypeError, ValueError, LookupError) as fault:
         # Why is for the keeper only (`verify` tells him): the text of a row may be a secret of the player who wrote it.
         if isinstance(fault, ReplayError | TimingError):
@@ -167,26 +205,57 @@ def _read(match: Match) -> Played:
         else:
             told = _("Match {match} cannot be replayed, so it is frozen: its setup does not fit.")
         raise Refused("damaged", told.format(match=match.id, step=getattr(fault, "seq", 0))) from fault
-    return Played(
-        match=match,
-        game=game,
-        setup_row=rows[0],
-        head=head,
-        rows=rows[1:],
-        positions=positions,
-        last_hash=last_hash,
-        clocks=clocks,
-    )
+    if kept is None or len(kept.rows) < len(played.rows):
+        _shelf.keep(match.id, stored, played.again(match))
+    return played
 
 
-def _chain(rows: Sequence[Row], hashes: Sequence[str]) -> str:
-    """Return the last hash of a log whose every row has the hash that follows from the one before."""
-    previous = ""
-    for row, stored in zip(rows, hashes, strict=True):
-        previous = record.row_hash(previous, row)
-        if previous != stored:
-            raise ReplayError(row.seq, "its hash does not follow from the row before")
-    return previous
+def _replay(match: Match, stored: Sequence[Stored]) -> Played:
+    """Replay a whole log. Raises what `_read` catches."""
+    rows = [_row(entry) for entry in stored]
+    head = json.loads(rows[0].text)
+    game = _rules(head)
+    positions = list(replay.positions(game, head["setup"], head["seats"], head["options"], rows[1:]))
+    last_hash = ""
+    for row, entry in zip(rows, stored, strict=True):
+        last_hash = _chained(last_hash, row, entry)
+    clocks = Timekeeper(timing.rule(head.get("clock", match.clock)), positions, rows[0], rows[1:])
+    return Played(match, game, rows[0], head, rows[1:], positions, last_hash, clocks)
+
+
+def _rules(head: dict[str, Any]) -> Game:
+    """Return the rules that a match was begun under. Raises `ReplayError` if they are not installed."""
+    game = games.game(head["game"])
+    if head["rules"] != game.rules:
+        raise ReplayError(0, f"it was begun under rules {head['rules']}, which are not installed")
+    return game
+
+
+def _follow(played: Played, entry: Stored) -> None:
+    """Let one more stored row happen. Raises `ReplayError` or `TimingError`."""
+    row = _row(entry)
+    _advance(played, row, _chained(played.last_hash, row, entry))
+
+
+def _advance(played: Played, row: Row, digest: str) -> None:
+    position = replay.advance(played.position, row)
+    played.clocks = played.clocks.after(position, row)
+    played.positions.append(position)
+    played.rows.append(row)
+    played.last_hash = digest
+
+
+def _row(entry: Stored) -> Row:
+    seq, seat, kind, text, at, via, _hash = entry
+    return Row(seq, seat, kind, text, stamp(LogRow.at.python_value(at)), via)
+
+
+def _chained(previous: str, row: Row, entry: Stored) -> str:
+    """Return the hash of a stored row, which follows from the one before. Raises `ReplayError`."""
+    digest = record.row_hash(previous, row)
+    if bytes.fromhex(digest) != entry[-1]:
+        raise ReplayError(row.seq, "its hash does not follow from the row before")
+    return digest
 
 
 def raw(match: Match) -> list[LogRow]:
@@ -199,26 +268,15 @@ def append(played: Played, kind: str, seat: int | None, text: str, via: str, now
     # A mail counts from when it came; the rows follow each other in time all the same.
     now = max(now, played.last_at)
     row = Row(played.position.seq + 1, seat, kind, text, stamp(now), via)
-    played.positions.append(replay.advance(played.position, row))
-    played.last_hash = _insert(played.match.id, row, played.last_hash, now)
-    played.rows.append(row)
-    played.clocks = Timekeeper(played.clocks.rule, played.positions, played.setup_row, played.rows)
+    digest = record.row_hash(played.last_hash, row)
+    _advance(played, row, digest)
+    _insert(played.match.id, row, digest, now)
     return row
 
 
-def _insert(match_id: int, row: Row, previous: str, now: datetime) -> str:
-    digest = record.row_hash(previous, row)
-    LogRow.insert(
-        match=match_id,
-        seq=row.seq,
-        seat=row.seat,
-        kind=row.kind,
-        text=row.text,
-        at=now,
-        via=row.via,
-        hash=bytes.fromhex(digest),
-    ).execute()
-    return digest
+def _insert(match_id: int, row: Row, digest: str, now: datetime) -> None:
+    named = row._asdict() | {"match": match_id, "at": now, "hash": bytes.fromhex(digest)}
+    _INSERT.run(**named)
 
 
 def expected(played: Played, seat: int | None) -> int:
@@ -261,5 +319,5 @@ def own_number(match: Match, user: User | None) -> int | None:
     """Return the number of the seat that the person sits in now, or None."""
     if user is None:
         return None
-    seat = Seat.get_or_none((Seat.match == match) & (Seat.user == user) & Seat.number.is_null(False))
+    seat = _OWN.first(match=match.id, user=user.id)
     return None if seat is None else seat.number

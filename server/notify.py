@@ -34,7 +34,11 @@ def started(played: Played, now: datetime) -> None:
 
 
 def advanced(
-    played: Played, rows: Sequence[Row], now: datetime, dropped: Mapping[int, str] = MappingProxyType({})
+    played: Played,
+    seats: Sequence[Seat],
+    rows: Sequence[Row],
+    now: datetime,
+    dropped: Mapping[int, str] = MappingProxyType({}),
 ) -> None:
     """Tell of rows just appended: those newly awaited, all of the end, all of what is not a move.
 
@@ -42,11 +46,10 @@ def advanced(
     """
     match = played.match
     if played.outcome:
-        hooks.ended(match, places(match), now)
+        hooks.ended(match, seats, now)
         for user in everyone(match):
             outbox.queue("end", key=f"end {match.id} {user.id}", now=now, user=user, match=match)
         return
-    seats = places(match)
     told = _ask(played, seats, rows[0].seq, now, dropped)
     # That somebody wants nothing any more, the page says.
     news = [row for row in rows if row.kind in NEWS and (row.kind != "vote" or row.text)]

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from server import db
 from server.channels import Call, Channel, DeliveryError, Message, Way, email, webhook
 from server.models import Match, Outbox, ReplyToken, User
+from server.models.statements import insertion
 from server.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,21 @@ SLOW_PAUSE: Final = timedelta(minutes=5)
 NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 # The kind of what is no mail but a call of somebody's program.
 CALL: Final = "call"
+_QUEUE: Final = insertion(
+    Outbox,
+    "key",
+    "kind",
+    "user",
+    "address",
+    "match",
+    "seat",
+    "asked",
+    "facts",
+    "message_id",
+    "created_at",
+    "due_at",
+    ignoring=True,
+)
 Thing = TypeVar("Thing", Message, Call)
 Writer = Callable[[Outbox, datetime], Message | str | datetime]
 Heard = Callable[[Outbox, DeliveryError | None, datetime], None]
@@ -76,19 +92,19 @@ def queue(
     due_at: datetime | None = None,
 ) -> None:
     """Queue one mail inside the caller's transaction; a second one with the same key is the first."""
-    Outbox.insert(
+    _QUEUE.run(
         key=key,
         kind=kind,
-        user=user,
+        user=user.id if user else None,
         address=address or (user.email if user else ""),
-        match=match,
+        match=match.id if match else None,
         seat=seat,
         asked=asked,
         facts=facts or {},
         message_id=secrets.token_hex(10),
         created_at=now,
         due_at=due_at or now,
-    ).on_conflict_ignore().execute()
+    )
 
 
 def withdraw(user: User, now: datetime) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from engine.base import AmbiguousMove, IllegalMove, InvalidMove, MoveError, View
 from engine.language import gettext as _
@@ -15,12 +16,18 @@ from server.desk import writing
 from server.errors import Refused
 from server.log import Played
 from server.models import ClientKey, Match, Seat, User
+from server.models.statements import Statement, insertion
 
 LONGEST_KEY = 64
 KEYS_KEPT = timedelta(days=30)
 NUDGES_APART = timedelta(days=1)
 # So often may one turn be taken back.
 MOST_UNDOS = 3
+
+_USED: Final = Statement[ClientKey](
+    lambda user, key: ClientKey.select().where((ClientKey.user == user) & (ClientKey.key == key))
+)
+_USE: Final = insertion(ClientKey, "user", "key", "match", "seq", "at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +70,19 @@ def submit(
     if key and len(key) > LONGEST_KEY:
         raise Refused("bad-input", _("A request key has at most {n} characters.").format(n=LONGEST_KEY))
     with _one_use_of_a_key(), writing(match_id, now) as desk:
-        repeated = key and ClientKey.get_or_none((ClientKey.user == by) & (ClientKey.key == key))
+        repeated = key and _USED.first(user=by.id, key=key)
         if repeated:
             if repeated.match_id != match_id:
                 raise _used_elsewhere()
-            return _done(desk.played, repeated.seq)
+            return _done(desk.played, desk.seats, repeated.seq)
         played = desk.played
         _may_act(desk.seats, seat, by)
         _check_expected(played, desk.seats, seat, expected)
         move = _parse(played, seat, text)
         row = desk.put("move", seat, played.game.format(played.position.state, seat, move), via)
         if key:
-            ClientKey.insert(user=by, key=key, match=match_id, seq=row.seq, at=now).execute()
-        return _done(played, row.seq)
+            _USE.run(user=by.id, key=key, match=match_id, seq=row.seq, at=now)
+        return _done(played, desk.seats, row.seq)
 
 
 @contextmanager
@@ -226,8 +233,7 @@ def _parse(played: Played, seat: int, text: str) -> object:
         raise Refused(code, str(error), choices=getattr(error, "choices", ())) from None
 
 
-def _done(played: Played, seq: int) -> Done:
-    seats = log.places(played.match)
+def _done(played: Played, seats: Sequence[Seat], seq: int) -> Done:
     # To the mover, who may know all of it: it is his own row, also when his request comes again.
     line = story.lines(played, story.names(seats), played.rows[seq - 1].seat, seq - 1)[0]
     return Done(played.match.id, seq, line.text, line.sentences)

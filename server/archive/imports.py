@@ -50,7 +50,7 @@ def _stored(found: Mapping[str, Any], position: Position, now: datetime) -> Matc
     Imported.insert(match=match, digest=digest(text), text=text).execute()
     played = _write(found, match, now)
     _require_tellable(played)
-    columns.store(played, now)
+    columns.store(played, log.places(match), now)
     return log.get(match.id)
 
 

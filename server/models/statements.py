@@ -1,0 +1,133 @@
+"""Queries that are written once: to write one takes peewee longer than a database takes to answer it.
+
+What runs with every move and every page is such a statement; all else is an ordinary query.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+import peewee
+
+from server.db import database
+from server.models.fields import InstantField, JsonField, Model
+
+Read = TypeVar("Read", bound=Model)
+
+# What these fields hold is something else than what the database returns.
+_CONVERTED: Final = (InstantField, JsonField, peewee.BooleanField, peewee.BlobField)
+
+
+class _Gap(NamedTuple):
+    """A place in the values of a statement that is filled each time it is carried out."""
+
+    name: str
+    stored: Callable[[Any], Any] | None
+
+
+class _Slot(peewee.Node):
+    """A value that is not known yet; it is stored as the field wants that it is compared with or assigned to."""
+
+    def __init__(self, name: str, field: peewee.Field | None = None) -> None:
+        self.name = name
+        self.field = field
+
+    def __sql__(self, context: Any) -> Any:
+        stored = self.field.db_value if self.field else context.state.converter
+        return context.value(_Gap(self.name, stored), converter=False)
+
+
+class _Written(NamedTuple):
+    """A statement in the words of one kind of database."""
+
+    sql: str
+    values: list[Any]
+
+
+class Statement(Generic[Read]):
+    """A query with values to be filled in; `write` is given a slot for each of its parameters and returns the query."""
+
+    def __init__(self, write: Callable[..., Any]) -> None:
+        self._write = write
+        self._written: dict[type, _Written] = {}
+        self._read: Callable[[Sequence[Any]], Read] | None = None
+
+    def rows(self, **values: Any) -> list[Read]:
+        """Return what the query finds, as instances of its model."""
+        found = self._execute(values).fetchall()
+        if self._read is None:
+            self._read = _reader(self._query())
+        return [self._read(row) for row in found]
+
+    def first(self, **values: Any) -> Read | None:
+        """Return the first of `rows`, None if there is none."""
+        return next(iter(self.rows(**values)), None)
+
+    def tuples(self, **values: Any) -> list[tuple[Any, ...]]:
+        """Return what the query finds, as the database returns it: instants as milliseconds."""
+        found: list[tuple[Any, ...]] = self._execute(values).fetchall()
+        return found
+
+    def run(self, **values: Any) -> int:
+        """Carry out a statement that finds nothing; return how many rows it touched."""
+        return int(self._execute(values).rowcount)
+
+    def _execute(self, values: dict[str, Any]) -> Any:
+        kind = type(database.obj)
+        written = self._written.get(kind)
+        if written is None:
+            written = self._written[kind] = _Written(*self._query().sql())
+        filled = [_filled(value, values) if isinstance(value, _Gap) else value for value in written.values]
+        return database.execute_sql(written.sql, filled)
+
+    def _query(self) -> Any:
+        return self._write(*map(_Slot, inspect.signature(self._write).parameters))
+
+
+def insertion(model: type[Model], *names: str, ignoring: bool = False) -> Statement[Model]:
+    """Return the statement that inserts a row with values for these fields, and the defaults of the others.
+
+    `ignoring`: nothing happens if there is such a row already.
+    """
+
+    def write() -> Any:
+        query = model.insert(_slots(model, names))
+        return query.on_conflict_ignore() if ignoring else query
+
+    return Statement(write)
+
+
+def change(model: type[Model], names: Iterable[str]) -> Statement[Model]:
+    """Return the statement that gives these fields new values in the row with the given `id`."""
+    named = tuple(names)
+    key = model._meta.primary_key
+    return Statement(lambda id: model.update(_slots(model, named)).where(key == id))  # noqa: A006
+
+
+def _slots(model: type[Model], names: Iterable[str]) -> dict[Any, _Slot]:
+    fields = [model._meta.fields[name] for name in names]
+    return {field: _Slot(field.name, field) for field in fields}
+
+
+def _filled(gap: _Gap, values: dict[str, Any]) -> Any:
+    value = values[gap.name]
+    return value if gap.stored is None or value is None else gap.stored(value)
+
+
+def _reader(query: Any) -> Callable[[Sequence[Any]], Any]:
+    """Return the function that makes an instance of what the query finds."""
+    model, fields = query.model, query.selected_columns
+    names = [field.name for field in fields]
+    converted = [(at, field.python_value) for at, field in enumerate(fields) if isinstance(field, _CONVERTED)]
+
+    def read(row: Sequence[Any]) -> Any:
+        values = list(row)
+        for at, convert in converted:
+            values[at] = convert(values[at])
+        found = model(__no_default__=True)
+        found.__data__.update(zip(names, values, strict=True))
+        return found
+
+    return read

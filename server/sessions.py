@@ -13,9 +13,14 @@ from typing import Final
 
 from server import db, links
 from server.models import Departure, User
+from server.models.statements import Statement
 
 LIFE: Final = timedelta(days=60)
 """For so long a cookie is good after it was sent."""
+
+
+_USER: Final = Statement[User](lambda number: User.select().where(User.id == number))
+_ENDED: Final = Statement[Departure](lambda hash: Departure.select(Departure.expires_at).where(Departure.hash == hash))  # noqa: A006
 
 
 def identity(user: User) -> str:
@@ -31,10 +36,10 @@ def owner(identity: str) -> User | None:
     number, _dot, rest = identity.partition(".")
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         return None
-    user: User | None = User.get_or_none(User.id == int(number))
-    if user is None or user.deleted_at or user.session_key != rest.partition(".")[0] or ended({identity}):
+    user = _USER.first(number=int(number))
+    if user is None or user.deleted_at or user.session_key != rest.partition(".")[0]:
         return None
-    return user
+    return None if _ENDED.tuples(hash=links.digest(identity)) else user
 
 
 def ended(identities: Collection[str]) -> set[str]:

@@ -13,6 +13,8 @@ GAP = 2
 
 def columns(line: str) -> int:
     """Return how many columns a line takes in a terminal: wide characters two, combining ones none."""
+    if line.isascii():
+        return len(line)
     wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
     return len(line) + wide - sum(unicodedata.combining(sign) > 0 for sign in line)
 

@@ -134,38 +134,39 @@ class _Run:
 
     def position(self) -> Position:
         """Return the position as it stands now."""
+        # Without the names of the fields, which would double what this costs.
         return Position(
-            game=self.game,
-            state=self.state,
-            seq=self.seq,
-            asked=tuple(self.asked),
-            resigned=self.resigned,
-            misses=tuple(self.misses),
-            taken_over=self.taken_over,
-            offered=self.offered,
-            outcome=self.outcome,
-            trail=self.trail,
+            self.game,
+            self.state,
+            self.seq,
+            tuple(self.asked),
+            self.resigned,
+            tuple(self.misses),
+            self.taken_over,
+            self.offered,
+            self.outcome,
+            self.trail,
         )
 
     def take(self, row: Row) -> None:
         """Let one row happen. Raises `ReplayError`, after which the run is of no more use."""
+        seq, seat, kind, text, _at, via = row
         due = self.seq + 1
-        if row.seq != due:
+        if seq != due:
             raise ReplayError(
-                due, _("Row {due} is missing: row {found} stands in its place.").format(due=due, found=row.seq)
+                due, _("Row {due} is missing: row {found} stands in its place.").format(due=due, found=seq)
             )
         if self.outcome:
             raise ReplayError(due, _("The match had ended ({reason}).").format(reason=_(self.outcome.reason)))
-        if row.kind == MOVE:
-            self._move(row)
-        elif row.kind == UNDO:
+        if kind == MOVE:
+            self._move(seq, seat, text, via)
+        elif kind == UNDO:
             self._undo(row)
         else:
             self._event(row)
         self.seq = due
 
-    def _move(self, row: Row) -> None:
-        seq, seat, text, via = row.seq, row.seat, row.text, row.via
+    def _move(self, seq: int, seat: int | None, text: str, via: str | None) -> None:
         before = self.state
         were_to_act = before.to_act
         if seat is None or seat not in were_to_act:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +70,7 @@ def position(
     for spot, card in laid.items():
         name, _, owner = card.partition(" down by ")
         board[SPOT[spot]] = face_down(int(owner), CARD[name]) if owner else CARD[name]
-    return replace(
-        state,
+    return state._replace(
         hands=tuple(sum(1 << CARD[card] for card in hand.split()) for hand in hands),
         board=bytes(board),
         stacks=tuple(tuple((stacks or {}).get(place + 1, ())) for place in range(PLACES[seats])),

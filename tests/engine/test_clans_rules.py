@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -217,7 +216,7 @@ def test_equal_points_share_the_win() -> None:
     clans = beginning(1, 2).table.clans
     state = position({"A1": "rr", "A2": "bb", "L1": "rb", "L2": "g"})
     points = tuple(5 if clan in clans else 0 for clan in range(5))
-    ended = replace(state, points=points, to_act=()).outcome()
+    ended = state._replace(points=points, to_act=()).outcome()
     assert ended is not None
     assert ended.scores == (5, 5)
     assert ended.winners == (0, 1)

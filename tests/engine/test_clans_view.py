@@ -106,7 +106,7 @@ def test_views_do_not_change_when_the_clans_of_others_do(seed: int, seats: int, 
             own = None if viewer is None else state.table.clans[viewer]
             others = [clan for clan in dealt if clan != own]
             clans = tuple(own if seat_ == viewer and own is not None else others.pop() for seat_ in range(seats))
-            other = replace(state, table=state.table._replace(clans=clans))
+            other = state._replace(table=state.table._replace(clans=clans))
             assert shown(other, viewer) == shown(state, viewer)
             assert GAME.words(other, seat, move, viewer) == GAME.words(state, seat, move, viewer)
             text, names = GAME.view(other, viewer, None), NAMES[:seats]

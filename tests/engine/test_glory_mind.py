@@ -164,7 +164,7 @@ def last_move(hand: str) -> State:
     """Return a position in which seat 0 makes the last move; a shield on place 2 takes 12, one on place 1 nothing."""
     laid = {"N2": "R3", "S2": "R4", "N4": "B6", "N5": "G6", "S4": "B5", "S5": "R5"}
     state = position(laid, [hand, "W3"], stacks={1: (1, 1), 2: (1,)}, shields=(1, 1))
-    return replace(state, table=state.table._replace(last=0))
+    return state._replace(table=state.table._replace(last=0))
 
 
 @pytest.mark.parametrize("strength", ["steady", "strong"])

@@ -140,8 +140,12 @@ def _point(text: str) -> tuple[int, int]:
 TERRAIN = _by_region(_TERRAIN)
 NEIGHBOURS = _neighbours(_BORDERS)
 BIT = tuple(1 << index for index in range(len(TERRITORIES)))
+LAND = sum(BIT)
+"""All territories as a set."""
 MASK = tuple(sum(BIT[other] for other in some) for some in NEIGHBOURS)
 """The neighbours of each territory as a set."""
+AROUND = tuple(tuple((near, BIT[near], MASK[near]) for near in some) for some in NEIGHBOURS)
+"""For each territory its neighbours, ascending, each with itself and with its own neighbours as sets."""
 LAKES = _rings(_LAKES)
 """The territories around each lake, in ring order."""
 COAST = tuple(index for ring in _rings(_COAST) for index in ring)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from engine.base import AmbiguousMove, IllegalMove, InvalidMove, listed
-from engine.games.clans.board import BIT, INDEX, MASK, NEIGHBOURS, TERRITORIES
+from engine.games.clans.board import BIT, INDEX, NEIGHBOURS, TERRITORIES
 from engine.games.clans.rules import SEVEN, Move, State, newborn, obstacle, order_matters, orders, unordered
 from engine.language import gettext as _
 from engine.language import ngettext
@@ -42,13 +42,13 @@ def parse(state: State, seat: int, text: str) -> Move:
     source, target, named = move or _read(text)
     if seat not in state.to_act:
         raise IllegalMove(_("It is not your turn.") if state.to_act else _("The match is over."))
-    occupied = state.occupied
+    huts = state.huts
     # The common case in one test; what fails it is looked at closely, because it may still be legal.
-    if not occupied & BIT[source] or not occupied & BIT[target] & MASK[source] or state.huts[source] >= SEVEN:
+    if not move or not 0 < huts[source] < SEVEN or not huts[target]:
         why = obstacle(state, source, target)
         if why:
             raise IllegalMove(why)
-    born = newborn(occupied ^ BIT[source], source)
+    born = newborn(state.occupied ^ BIT[source], source)
     if move and len(born) < 2:
         return move
     return _ordered(state, seat, Move(source, target, named), born)

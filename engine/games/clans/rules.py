@@ -7,12 +7,12 @@ so that joining two piles is one addition.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import NamedTuple
 
 from engine.base import IllegalMove, Outcome, Plain, Tally, listed
 from engine.games.clans.board import (
+    AROUND,
     BIT,
     CHIPS,
     CLANS,
@@ -32,6 +32,8 @@ ALL_STAY = "all_stay"
 SIZE = 20
 HUT = tuple(1 << 4 * clan | 1 << SIZE for clan in range(len(CLANS)))
 """The pile of one hut, by clan."""
+NUMBER = {clan: number for number, clan in enumerate(CLANS)}
+"""The place of each clan in `CLANS`."""
 SEVEN = 7 << SIZE
 EVERY = 0x11111
 """One hut of every clan, without the total; also the set of all clans as `present` writes it."""
@@ -94,7 +96,12 @@ def newborn(occupied: int, source: int) -> list[int]:
 
     Only its neighbours can qualify; none can be a village already, because a village has no neighbour with huts.
     """
-    return [near for near in NEIGHBOURS[source] if occupied & BIT[near] and not occupied & MASK[near]]
+    born = []
+    # A loop, because a comprehension would cost another call at every move.
+    for near, itself, around in AROUND[source]:
+        if not occupied & around and occupied & itself:
+            born.append(near)
+    return born
 
 
 def settle(pile: int, five_singles: str) -> tuple[int, tuple[str, ...]]:
@@ -116,8 +123,7 @@ def value_of(territory: int, epoch: int, pile: int) -> int:
     return (pile >> SIZE) + (bonus if terrain in favourable else 0)
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A position of Clans.
 
     `huts` holds a pile for each territory, `occupied` the territories with huts, `settled` those that are villages,
@@ -149,33 +155,33 @@ class State:
             return
         huts = self.huts
         for source, pile in enumerate(huts):
-            if not self.occupied & MASK[source] or not pile:
+            if not pile or not self.occupied & MASK[source]:
                 continue
+            choices = orders(self, source)
             for target in NEIGHBOURS[source]:
                 if huts[target] and (pile < SEVEN or pile >> SIZE <= huts[target] >> SIZE):
-                    for order in orders(self, source):
+                    for order in choices:
                         yield Move(source, target, order)
 
     def apply(self, seat: int, move: Move) -> State:
         """Return the position after the move. Raises `IllegalMove` with a sentence for the player."""
         source, target, order = move
-        if seat not in self.to_act:
-            raise IllegalMove(_("It is not your turn.") if self.to_act else _("The match is over."))
-        huts = list(self.huts)
-        pile, there = huts[source], huts[target]
+        table, before, occupied, settled, points, chips, villages, to_act = self
+        if seat not in to_act:
+            raise IllegalMove(_("It is not your turn.") if to_act else _("The match is over."))
+        pile, there = before[source], before[target]
         if not (pile and there and target in NEIGHBOURS[source] and (pile < SEVEN or pile >> SIZE <= there >> SIZE)):
             raise IllegalMove(obstacle(self, source, target))
+        huts = list(before)
         huts[source] = 0
         huts[target] = pile + there
-        occupied = self.occupied ^ BIT[source]
+        occupied ^= BIT[source]
         born = newborn(occupied, source)
-        table = self.table
         if born:
             return _founded(self, seat, move, huts, born)
         if order:
             raise IllegalMove(_("No village arises: there is no order to name."))
-        following = table.following[seat]
-        return State(table, tuple(huts), occupied, self.settled, self.points, self.chips, self.villages, following)
+        return State(table, tuple(huts), occupied, settled, points, chips, villages, table.following[seat])
 
     def outcome(self) -> Outcome | None:
         """Return how the match ended by its own rules, or None while it runs. Equal points share the win."""
@@ -225,7 +231,7 @@ def obstacle(state: State, source: int, target: int) -> str:
             " {other}."
         )
     else:
-        said = ""
+        return ""
     near = ", ".join(TERRITORIES[each] for each in NEIGHBOURS[source])
     return said.format(here=TERRITORIES[source], there=TERRITORIES[target], near=near, size=size, other=size_there)
 
@@ -283,7 +289,7 @@ def _gains(state: State, huts: Sequence[int], order: Sequence[int]) -> tuple[int
     gains = [0] * len(CLANS)
     for village, _pile, _gone in found(state, 0, huts, order):
         for clan in village.clans:
-            gains[CLANS.index(clan)] += village.value
+            gains[NUMBER[clan]] += village.value
     return tuple(gains)
 
 
@@ -295,22 +301,24 @@ def _founded(state: State, seat: int, move: Move, huts: list[int], born: list[in
     elif move.order:
         raise IllegalMove(_("One village arises: there is no order to name."))
     made = found(state, seat, huts, move.order or born)
-    points, chips = list(state.points), list(state.chips)
+    points, chips, villages = list(state.points), list(state.chips), list(state.villages)
     chips[seat] += len(made)
-    occupied = state.occupied ^ BIT[move.source]
-    settled = state.settled | sum(BIT[territory] for territory in born)
+    occupied, settled = state.occupied ^ BIT[move.source], state.settled
+    for territory in born:
+        settled |= BIT[territory]
     for village, pile, _gone in made:
-        huts[village.territory] = pile
+        territory, _epoch, _founder, value, clans = village
+        huts[territory] = pile
         if not pile:
-            occupied ^= BIT[village.territory]
-        for clan in village.clans:
-            points[CLANS.index(clan)] += village.value
-    villages = state.villages + tuple(founding.village for founding in made)
+            occupied ^= BIT[territory]
+        for clan in clans:
+            points[NUMBER[clan]] += value
+        villages.append(village)
     # Two neighbours with huts always leave a legal move, the smaller pile onto the larger one; and a territory without
     # such a neighbour is a village. So a move is left exactly while some huts stand outside the villages.
     running = len(villages) < CHIPS and occupied & ~settled
     to_act = state.table.following[seat] if running else ()
-    return State(state.table, tuple(huts), occupied, settled, tuple(points), tuple(chips), villages, to_act)
+    return State(state.table, tuple(huts), occupied, settled, tuple(points), tuple(chips), tuple(villages), to_act)
 
 
 def unordered(born: Sequence[int]) -> str:

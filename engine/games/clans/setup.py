@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.base import InvalidSetup, Option, Plain, Stream
-from engine.games.clans.board import BIT, CLANS, REGIONS, TERRITORIES
-from engine.games.clans.rules import ALL_LEAVE, ALL_STAY, HUT, State, Table
+from engine.games.clans.board import CLANS, INDEX, LAND, REGIONS, TERRITORIES
+from engine.games.clans.rules import ALL_LEAVE, ALL_STAY, HUT, NUMBER, State, Table
 from engine.language import gettext as _
 
 SEAT_COUNTS = range(2, 5)
 KEYS = {"huts", "clans", "first"}
+PILES = dict(zip(CLANS, HUT, strict=True))
+"""The pile of one hut, by the name of its clan."""
+ONE_OF_EACH = sum(HUT)
+"""What the piles of a region come to; no other five do."""
 
 
 def options() -> tuple[Option, ...]:
@@ -48,7 +52,7 @@ def begin(setup: Plain, seats: int, options: Mapping[str, str]) -> State:
     return State(
         table=Table(clans, five_singles, following),
         huts=huts,
-        occupied=sum(BIT),
+        occupied=LAND,
         settled=0,
         points=(0,) * len(CLANS),
         chips=(0,) * seats,
@@ -71,14 +75,15 @@ def _option(options: Any) -> str:
 
 def _huts(huts: Any) -> tuple[int, ...]:
     """Return the first piles: one hut on each territory, one of each clan in each region."""
-    if not isinstance(huts, dict) or set(huts) != set(TERRITORIES):
+    if not isinstance(huts, dict) or huts.keys() != INDEX.keys():
         raise InvalidSetup(_("There must be one hut on each of the 60 territories A1 to L5, and nowhere else."))
-    for start, region in zip(range(0, len(TERRITORIES), 5), REGIONS, strict=True):
-        colours = [huts[name] for name in TERRITORIES[start : start + 5]]
-        if not all(isinstance(colour, str) for colour in colours) or set(colours) != set(CLANS):
+    held = (huts[name] for name in TERRITORIES)
+    piles = tuple(PILES.get(clan, 0) if isinstance(clan, str) else 0 for clan in held)
+    for number, region in enumerate(REGIONS):
+        if sum(piles[5 * number : 5 * number + 5]) != ONE_OF_EACH:
             why = _("Region {region} must have one hut of each of the five clans.")
             raise InvalidSetup(why.format(region=region))
-    return tuple(HUT[CLANS.index(huts[name])] for name in TERRITORIES)
+    return piles
 
 
 def _clans(clans: Any, seats: int) -> tuple[int, ...]:
@@ -89,4 +94,4 @@ def _clans(clans: Any, seats: int) -> tuple[int, ...]:
         raise InvalidSetup(_("The clans are red, blue, green, yellow and black."))
     if len(set(clans)) != seats:
         raise InvalidSetup(_("No two seats may have the same secret clan."))
-    return tuple(CLANS.index(clan) for clan in clans)
+    return tuple(NUMBER[clan] for clan in clans)

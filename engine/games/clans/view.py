@@ -5,8 +5,6 @@ Secret while a match runs is only which clan each seat holds (rule sheet: Public
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from engine.base import Outcome, Phrase, Plain, Stream, View, Who, listed
 from engine.games.clans.board import CLANS, EPOCH_OF_CHIP, EPOCHS, NUMERALS, TERRAIN, TERRITORIES
 from engine.games.clans.notation import format as written
@@ -100,7 +98,7 @@ def reshuffled(state: State, viewer: int | None, stream: Stream) -> State:
     own = None if viewer is None else state.table.clans[viewer]
     others = stream.shuffled(clan for clan in range(len(CLANS)) if clan != own)
     clans = tuple(held if seat == viewer else others.pop() for seat, held in enumerate(state.table.clans))
-    return replace(state, table=state.table._replace(clans=clans))
+    return state._replace(table=state.table._replace(clans=clans))
 
 
 def _table(state: State, viewer: int | None, outcome: Outcome | None) -> Plain:

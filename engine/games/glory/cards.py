@@ -48,7 +48,6 @@ CARDS = ("", *(f"{colour}{strength}" for colour in COLOURS for strength in range
 """The name of each card; card 0 is none."""
 CARD = {name: card for card, name in enumerate(CARDS) if card}
 STRENGTH = tuple(int(name[1]) if name else 0 for name in CARDS)
-ALL = sum(1 << card for card in CARD.values())
 MATCH = tuple(
     sum(1 << other for name, other in CARD.items() if name != CARDS[card] and set(name) & set(CARDS[card]))
     for card in range(len(CARDS))
@@ -62,6 +61,8 @@ NOWHERE = len(SPOTS)
 """Stands in the place of a neighbour that does not exist; nothing ever lies there."""
 PLACE = tuple(spot % COLUMNS // WIDE for spot in range(len(SPOTS)))
 """The place of each spot, counted from 0."""
+PLACE_SPOTS = tuple(tuple(spot for spot in range(len(SPOTS)) if PLACE[spot] == place) for place in range(MOST_PLACES))
+"""The six spots of each place, north before south."""
 
 
 def _spots(places: int) -> tuple[int, ...]:
@@ -78,6 +79,10 @@ IN_PLAY = {
     seats: tuple(card for card in CARD.values() if STRENGTH[card] <= deck.highest) for seats, deck in DECKS.items()
 }
 """The cards that so many players use, ascending."""
+NAMED = {seats: {CARDS[card]: card for card in cards} for seats, cards in IN_PLAY.items()}
+"""The same cards by their names."""
+WHOLE = {seats: sum(1 << card for card in cards) for seats, cards in IN_PLAY.items()}
+"""The same cards as a set."""
 SPOTS_IN_PLAY = {seats: _spots(deck.places) for seats, deck in DECKS.items()}
 START_SPOTS = {seats: _start_spots(deck.places) for seats, deck in DECKS.items()}
 """The spots of the start cards, by place."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import exp
 from typing import Final, NamedTuple
 
-from engine.games.glory.cards import IN_PLAY
+from engine.games.glory.cards import WHOLE
 from engine.games.glory.foresight import Foresight
 from engine.games.glory.rules import DOWN, Move, State, fitting_spots
 
@@ -63,4 +63,4 @@ def clue(state: State, seat: int, laid: Sequence[int], hands: Sequence[int], car
 def _unseen(state: State, hand: int) -> int:
     """Return the set of cards that whoever holds this hand cannot see."""
     shown = sum(1 << value for value in state.board if 0 < value < DOWN)
-    return sum(1 << card for card in IN_PLAY[state.seats]) & ~shown & ~hand
+    return WHOLE[state.seats] & ~shown & ~hand

@@ -1,23 +1,22 @@
 """Clans and Glory as pure rules: an immutable position, the legal moves, what a move does. Source: the rule sheet.
 
 The board is bytes, one for each spot and one more for `NOWHERE`: 0 a free spot, a card's number if it lies face up,
-`DOWN` and more if it lies face down (with its owner, who alone knows it), `NO_SPOT` where this table has none. Shifting
-a set of cards by any of the last two gives 0, so nothing needs to ask whether a neighbour is a face-up card.
+`DOWN` and more if it lies face down (with its owner, who alone knows it), `NO_SPOT` where this table has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.base import IllegalMove, Outcome, Plain, Tally
 from engine.games.glory.cards import (
     CARDS,
-    COLUMNS,
     MATCH,
     PLACE,
+    PLACE_SPOTS,
     SPOTS,
+    SPOTS_IN_PLAY,
     STRENGTH,
     WIDE,
     colour_word,
@@ -33,6 +32,15 @@ LAST_CARD_LAID = later("last card laid")
 """Why a match ended."""
 
 BYTE = tuple(bytes((value,)) for value in range(256))
+BARE = {
+    seats: bytes(FREE if spot in spots else NO_SPOT for spot in range(len(SPOTS) + 1))
+    for seats, spots in SPOTS_IN_PLAY.items()
+}
+"""The board without cards, by how many play."""
+BESIDE = tuple(MATCH[value] if value < len(CARDS) else 0 for value in range(256))
+"""For each byte of a board, the set of cards that fit beside it or opposite: none unless a card lies there face up."""
+SHOWN = bytes(STRENGTH[value] if value < len(CARDS) else 0 for value in range(256))
+"""For each byte of a board, the strength of the card that lies there face up, 0 if none does."""
 
 
 class Move(NamedTuple):
@@ -83,8 +91,7 @@ def members(cards: int) -> Iterator[int]:
         cards ^= lowest
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A position of Clans and Glory.
 
     `hands` holds a set of cards for each seat, `board` a byte for each spot, `stacks` for each place the seats of its
@@ -109,27 +116,29 @@ class State:
             return
         hand = self.hands[seat]
         shields = (False, True) if self.shields[seat] else (False,)
-        down = not fits_at_all(self, hand)
+        fitting = fitting_by_spot(self)
+        down = not any(hand & cards for _spot, cards in fitting)
         for card in members(hand):
-            for spot in free_spots(self) if down else fitting_spots(self, card):
-                for shield in shields:
-                    yield Move(card, spot, shield, down)
+            for spot, cards in fitting:
+                if down or cards >> card & 1:
+                    for shield in shields:
+                        yield Move(card, spot, shield, down)
 
     def apply(self, seat: int, move: Move) -> State:
         """Return the position after the move. Raises `IllegalMove` with a sentence for the player."""
         if not allowed(self, seat, move):
             raise IllegalMove(obstacle(self, seat, move))
         card, spot, shield, down = move
-        table, hands, board, stacks, shields = self.table, self.hands, self.board, self.stacks, self.shields
-        hand = hands[seat] ^ 1 << card
-        hands = (*hands[:seat], hand, *hands[seat + 1 :])
+        table, before, board, stacks, shields, _to_act = self
+        hands = list(before)
+        hands[seat] ^= 1 << card
         board = board[:spot] + BYTE[face_down(seat, card) if down else card] + board[spot + 1 :]
         if shield:
             place = PLACE[spot]
             stacks = (*stacks[:place], (*stacks[place], seat), *stacks[place + 1 :])
             shields = (*shields[:seat], shields[seat] - 1, *shields[seat + 1 :])
-        over = not hand and seat == table.last
-        return State(table, hands, board, stacks, shields, () if over else table.following[seat])
+        over = seat == table.last and not hands[seat]
+        return State(table, tuple(hands), board, stacks, shields, () if over else table.following[seat])
 
     def outcome(self) -> Outcome | None:
         """Return how the match ended by its own rules, or None while it runs. Equal points share the win."""
@@ -148,8 +157,8 @@ class State:
             found = takings(self, place)
             if found:
                 taken[str(place + 1)] = [list(taking) for taking in found]
-            for taking in found:
-                scores[taking.seat] += taking.strength * taking.cards
+            for seat, strength, cards in found:
+                scores[seat] += strength * cards
         return Tally(tuple(scores), {"taken": taken})
 
 
@@ -163,8 +172,7 @@ def allowed(state: State, seat: int, move: Move) -> bool:
         return False
     if down:
         return not fits_at_all(state, state.hands[seat])
-    opposite, left, right = state.table.near[spot]
-    return bool((MATCH[card] >> board[opposite] | MATCH[card] >> board[left] | MATCH[card] >> board[right]) & 1)
+    return fitting_cards(state, spot) >> card & 1 == 1
 
 
 def obstacle(state: State, seat: int, move: Move) -> str:
@@ -195,31 +203,40 @@ def obstacle(state: State, seat: int, move: Move) -> str:
 
 def fits(state: State, card: int, spot: int) -> bool:
     """Tell whether a face-up card opposite or beside the spot shares the card's colour or strength."""
-    board = state.board
-    return any(MATCH[card] >> board[near] & 1 for near in state.table.near[spot])
+    return fitting_cards(state, spot) >> card & 1 == 1
 
 
 def matches(state: State, card: int, spot: int) -> list[int]:
     """Return the spots around this one whose face-up card shares the card's colour or strength."""
-    return sorted(near for near in state.table.near[spot] if MATCH[card] >> state.board[near] & 1)
+    return sorted(near for near in state.table.near[spot] if BESIDE[state.board[near]] >> card & 1)
 
 
 def free_spots(state: State) -> list[int]:
     """Return the spots where no card lies, ascending."""
-    return [spot for spot in state.table.spots if not state.board[spot]]
+    board = state.board
+    return [spot for spot in state.table.spots if not board[spot]]
 
 
 def fitting_spots(state: State, card: int) -> list[int]:
     """Return the free spots where the card may lie face up, ascending."""
-    return [spot for spot in free_spots(state) if fits(state, card, spot)]
+    return [spot for spot, cards in fitting_by_spot(state) if cards >> card & 1]
+
+
+def fitting_by_spot(state: State) -> list[tuple[int, int]]:
+    """Return the free spots, ascending, each with the set of cards that may lie there face up."""
+    return [(spot, fitting_cards(state, spot)) for spot in free_spots(state)]
+
+
+def fitting_cards(state: State, spot: int) -> int:
+    """Return the set of cards that share colour or strength with a face-up card opposite or beside the spot."""
+    board = state.board
+    opposite, left, right = state.table.near[spot]
+    return BESIDE[board[opposite]] | BESIDE[board[left]] | BESIDE[board[right]]
 
 
 def fits_at_all(state: State, hand: int) -> bool:
     """Tell whether any of the cards may lie face up anywhere."""
-    board, near = state.board, state.table.near
-    return any(
-        hand & MATCH[board[other]] for spot in free_spots(state) for other in near[spot] if 0 < board[other] < DOWN
-    )
+    return any(hand & fitting_cards(state, spot) for spot in free_spots(state))
 
 
 def takings(state: State, place: int) -> list[Taking]:
@@ -228,17 +245,14 @@ def takings(state: State, place: int) -> list[Taking]:
     The shield placed first takes all face-up cards of the lowest strength, the next all of the next lowest. Face-down
     cards are not looked at; cards for which no shield is left go to nobody.
     """
-    strengths = [STRENGTH[value] for spot in place_spots(place) if 0 < (value := state.board[spot]) < DOWN]
+    stack, board = state.stacks[place], state.board
+    if not stack:
+        return []
+    strengths = [SHOWN[board[spot]] for spot in PLACE_SPOTS[place]]
+    lowest_first = sorted({*strengths} - {0})
     return [
-        Taking(seat, strength, strengths.count(strength))
-        for seat, strength in zip(state.stacks[place], sorted(set(strengths)), strict=False)
+        Taking(seat, strength, strengths.count(strength)) for seat, strength in zip(stack, lowest_first, strict=False)
     ]
-
-
-def place_spots(place: int) -> tuple[int, ...]:
-    """Return the six spots of a place, north before south."""
-    first = WIDE * place
-    return (*range(first, first + WIDE), *range(COLUMNS + first, COLUMNS + first + WIDE))
 
 
 def _misfit(state: State, card: int, spot: int) -> str:

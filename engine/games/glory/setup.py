@@ -7,19 +7,20 @@ from typing import Any
 
 from engine.base import InvalidSetup, Option, Plain, Stream
 from engine.games.glory.cards import (
-    CARD,
     CARDS,
     CONTINUOUS,
     DECKS,
     IN_PLAY,
+    NAMED,
     NEAR,
     SEPARATE,
     SHIELDS,
     SPOTS,
     SPOTS_IN_PLAY,
     START_SPOTS,
+    WHOLE,
 )
-from engine.games.glory.rules import BYTE, FREE, NO_SPOT, State, Table
+from engine.games.glory.rules import BARE, State, Table
 from engine.language import gettext as _
 
 SEAT_COUNTS = range(2, 5)
@@ -68,22 +69,24 @@ def begin(setup: Plain, seats: int, options: Mapping[str, str]) -> State:
         twice = next(CARDS[card] for card in dealt if dealt.count(card) > 1)
         raise InvalidSetup(_("{card} is dealt twice, but there is only one.").format(card=twice))
     places = DECKS[seats].places
-    spots = SPOTS_IN_PLAY[seats]
+    held = tuple(sum(1 << card for card in hand) for hand in hands)
     table = Table(
         seats=seats,
         places=places,
-        spots=spots,
+        spots=SPOTS_IN_PLAY[seats],
         row=row,
         near=NEAR[row],
         following=tuple(((seat + 1) % seats,) for seat in range(seats)),
         last=(first - 1) % seats,
-        undealt=sum(1 << card for card in set(IN_PLAY[seats]) - set(dealt)),
+        undealt=WHOLE[seats] - sum(1 << card for card in dealt),
     )
-    board = [starts.get(spot, FREE) if spot in spots else NO_SPOT for spot in range(len(SPOTS) + 1)]
+    board = bytearray(BARE[seats])
+    for spot, card in starts.items():
+        board[spot] = card
     return State(
         table=table,
-        hands=tuple(sum(1 << card for card in hand) for hand in hands),
-        board=b"".join(BYTE[value] for value in board),
+        hands=held,
+        board=bytes(board),
         stacks=((),) * places,
         shields=(SHIELDS,) * seats,
         to_act=(first,),
@@ -129,7 +132,8 @@ def _hands(found: Any, seats: int, first: int) -> list[list[int]]:
 
 
 def _card(name: Any, seats: int) -> int:
-    if not isinstance(name, str) or name not in CARD or CARD[name] not in IN_PLAY[seats]:
+    card = NAMED[seats].get(name) if isinstance(name, str) else None
+    if card is None:
         why = _("With {n} players a card is a letter of R O Y G B P W and a strength from 3 to {highest}.")
         raise InvalidSetup(why.format(n=seats, highest=DECKS[seats].highest))
-    return CARD[name]
+    return card

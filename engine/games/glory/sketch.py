@@ -12,7 +12,7 @@ from math import exp
 from typing import Final, NamedTuple
 
 from engine.bots.mind import Chance
-from engine.games.glory.cards import LOWEST, MATCH, PLACE, STRENGTH
+from engine.games.glory.cards import LOWEST, MATCH, PLACE, PLACE_SPOTS, STRENGTH
 from engine.games.glory.prospects import (
     FREE_SPOT,
     KINDS,
@@ -24,7 +24,7 @@ from engine.games.glory.prospects import (
     prospects,
     worths,
 )
-from engine.games.glory.rules import DOWN, State, place_spots
+from engine.games.glory.rules import DOWN, State, fitting_by_spot
 from engine.games.glory.view import turns_left
 
 ENVY: Final = {2: 1.0, 3: 0.5, 4: 0.33}
@@ -116,19 +116,17 @@ class Sketch:
         self.seat = state.to_act[0] if state.to_act else 0
         self.turns = turns_left(state) if state.to_act else 0
         self.open = [not value for value in board]
-        self.free = [[spot for spot in place_spots(place) if self.open[spot]] for place in range(table.places)]
+        self.free = [[spot for spot in PLACE_SPOTS[place] if self.open[spot]] for place in range(table.places)]
         self.empty = sum(map(len, self.free))
         self.fit = [0] * len(board)
-        for spots in self.free:
-            for spot in spots:
-                for other in self.near[spot]:
-                    self.fit[spot] |= MATCH[board[other]] if board[other] < DOWN else 0
+        for spot, cards in fitting_by_spot(state):
+            self.fit[spot] = cards
         self.masks = [self._fitting(place) for place in range(table.places)]
         self.keys = [self._key(state, place) for place in range(table.places)]
         self.looks = looks(self.seats)
 
     def _key(self, state: State, place: int) -> int:
-        values = [state.board[spot] for spot in place_spots(place)]
+        values = [state.board[spot] for spot in PLACE_SPOTS[place]]
         key = place_code([STRENGTH[value] - LOWEST for value in values if 0 < value < DOWN], len(self.free[place]))
         for seat in state.stacks[place]:
             key = shielded(key, seat)

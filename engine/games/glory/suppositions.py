@@ -7,7 +7,6 @@ unseen cards as he holds fit nowhere. Nothing here depends on which hidden card 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from engine.games.glory.rules import (
     BYTE,
@@ -16,9 +15,7 @@ from engine.games.glory.rules import (
     Move,
     State,
     face_down,
-    fits_at_all,
-    fitting_spots,
-    free_spots,
+    fitting_by_spot,
     members,
     owner_and_card,
 )
@@ -33,17 +30,18 @@ def conceivable(state: State, viewer: int | None, seat: int) -> Iterator[tuple[S
     if seat == viewer:
         yield from ((state, move) for move in state.legal_moves(seat))
     elif seat in state.to_act:
-        unseen = _unseen(state, viewer)
+        unseen, fitting = _unseen(state, viewer), fitting_by_spot(state)
         shields = (False, True) if state.shields[seat] else (False,)
         for card in unseen:
             world = _holding(state, viewer, seat, [card])
-            yield from ((world, Move(card, spot, shield)) for spot in fitting_spots(state, card) for shield in shields)
-        misfits = [card for card in unseen if not fits_at_all(state, 1 << card)]
+            spots = [spot for spot, cards in fitting if cards >> card & 1]
+            yield from ((world, Move(card, spot, shield)) for spot in spots for shield in shields)
+        misfits = [card for card in unseen if not any(cards >> card & 1 for _spot, cards in fitting)]
         count = state.hands[seat].bit_count()
         if len(misfits) >= count:
             world = _holding(state, viewer, seat, misfits[:count])
             yield from (
-                (world, Move(misfits[0], spot, shield, down=True)) for spot in free_spots(state) for shield in shields
+                (world, Move(misfits[0], spot, shield, down=True)) for spot, _cards in fitting for shield in shields
             )
 
 
@@ -83,4 +81,4 @@ def _exchanged(state: State, viewer: int | None, one: int, other: int) -> State:
         return cards if (cards & both).bit_count() != 1 else cards ^ both
 
     table = state.table._replace(undealt=swapped(state.table.undealt))
-    return replace(state, table=table, hands=tuple(swapped(hand) for hand in state.hands), board=board)
+    return state._replace(table=table, hands=tuple(swapped(hand) for hand in state.hands), board=board)

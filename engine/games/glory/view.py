@@ -7,7 +7,6 @@ Public and secret). Hands are sets and always told in the order of `CARDS`, so t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from engine.base import Outcome, Phrase, Plain, Stream, View, Who, listed
 from engine.games.glory.cards import CARDS, PLACE, SPOTS
@@ -20,7 +19,7 @@ from engine.games.glory.rules import (
     State,
     Taking,
     face_down,
-    fitting_spots,
+    fitting_by_spot,
     matches,
     members,
     owner_and_card,
@@ -67,6 +66,7 @@ def _table(state: State, viewer: int | None, to_act: tuple[int, ...], outcome: O
     """
     scores, detail = state.tally()
     hand = None if viewer is None else list(members(state.hands[viewer]))
+    fitting = [(SPOTS[spot], cards) for spot, cards in fitting_by_spot(state)]
     return {
         "places": state.table.places,
         "cards": {SPOTS[spot]: CARDS[card] for spot in state.table.spots if 0 < (card := state.board[spot]) < DOWN},
@@ -85,7 +85,7 @@ def _table(state: State, viewer: int | None, to_act: tuple[int, ...], outcome: O
         "hand": None if hand is None else [CARDS[card] for card in hand],
         "fits": None
         if hand is None
-        else {CARDS[card]: [SPOTS[spot] for spot in fitting_spots(state, card)] for card in hand},
+        else {CARDS[card]: [spot for spot, cards in fitting if cards >> card & 1] for card in hand},
         "hands": [[CARDS[card] for card in members(cards)] for cards in state.hands] if outcome else None,
         "undealt": [CARDS[card] for card in members(state.table.undealt)] if outcome else None,
         "options": {"row": state.table.row},
@@ -213,4 +213,4 @@ def reshuffled(state: State, viewer: int | None, stream: Stream) -> State:
     for seat in others:
         hands[seat] = sum(1 << cards.pop() for _ in range(hands[seat].bit_count()))
     undealt = sum(1 << card for card in cards)
-    return replace(state, table=table._replace(undealt=undealt), hands=tuple(hands), board=board)
+    return state._replace(table=table._replace(undealt=undealt), hands=tuple(hands), board=board)

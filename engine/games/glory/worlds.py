@@ -7,9 +7,9 @@ from typing import Final
 
 from engine.base import View
 from engine.bots.mind import Chance, Glimpse, Sight
-from engine.games.glory.cards import CARD, IN_PLAY, MATCH, NEAR, SPOT, SPOTS, SPOTS_IN_PLAY
+from engine.games.glory.cards import CARD, IN_PLAY, MATCH, NEAR, SPOT, SPOTS_IN_PLAY
 from engine.games.glory.clues import Clue, clue, likelihood
-from engine.games.glory.rules import FREE, NO_SPOT, State, Table, face_down
+from engine.games.glory.rules import BARE, State, Table, face_down
 
 MIXING: Final = 4
 """How often each hidden card is offered another place, so that no deal is likelier than another."""
@@ -233,8 +233,7 @@ def _mixed(cards: Sequence[int], bars: Sequence[int], chance: Chance) -> list[in
 def _state(view: View, hands: list[int], faces: dict[int, int], undealt: int) -> State:
     """Return the position of a view, completed by the hands of others, their face-down cards and those never dealt."""
     table, seats = view.table, view.seats
-    spots = SPOTS_IN_PLAY[seats]
-    board = bytearray(FREE if spot in spots else NO_SPOT for spot in range(len(SPOTS) + 1))
+    board = bytearray(BARE[seats])
     for name, card in table["cards"].items():
         board[SPOT[name]] = CARD[card]
     for name, down in table["down"].items():
@@ -247,7 +246,7 @@ def _state(view: View, hands: list[int], faces: dict[int, int], undealt: int) ->
         table=Table(
             seats=seats,
             places=table["places"],
-            spots=spots,
+            spots=SPOTS_IN_PLAY[seats],
             row=row,
             near=NEAR[row],
             following=tuple(((seat + 1) % seats,) for seat in range(seats)),

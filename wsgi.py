@@ -1,4 +1,4 @@
-"""The web application for a WSGI server: `gunicorn wsgi:app`, settings from the environment."""
+"""The web application for a WSGI server of one's own, settings from the environment; `clachan web` brings one."""
 
 import os
 

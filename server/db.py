@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
-from urllib.parse import unquote, urlsplit
 
 import peewee
 from playhouse.migrations import Runner
+
+from server.connections import Postgresql, Sqlite
 
 database: Final = peewee.DatabaseProxy()
 
@@ -18,17 +21,33 @@ MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 # How long a writer waits for another before it gives up; a move takes milliseconds.
 BUSY_SECONDS: Final = 8
+# After so many seconds without a word in the middle of a transaction a machine is taken to be cut off, and PostgreSQL
+# lets go of what was held for it. Between two statements of ours lie milliseconds.
+GONE_SECONDS: Final = 30
+
+# Bytes of a page in a new file of SQLite: the first row of a log, about a thousand, must not need a page of its own.
+PAGE: Final = 8192
 
 # What peewee raises when the database cannot take a write just now: locked, full, read-only, gone.
 Unavailable: Final = (peewee.OperationalError, peewee.InterfaceError)
 Duplicate: Final = peewee.IntegrityError
 Broken: Final = peewee.DatabaseError  # and every fault besides, such as a file that is no database
 
+# How they say that they can be read only.
+SQLITE_READONLY: Final = 8
+POSTGRESQL_READONLY: Final = "25006"
+
 # A table that is there as long as what fills the database has not come to its end.
 UNFINISHED: Final = "unfinished"
 
+_line: Final = threading.Lock()
+
 # A `peewee.Database`, whose methods have no types.
 Database: TypeAlias = Any
+
+
+class ReadOnly(peewee.OperationalError):
+    """The database can be read, and takes nothing."""
 
 
 class PendingMigration(Exception):
@@ -37,32 +56,31 @@ class PendingMigration(Exception):
 
 def use(url: str) -> None:
     """Point every model at the database of `url` (sqlite:///path or postgresql://...); connects only when needed."""
+    before = database.obj
+    _point_at(url)
+    if before is not None:
+        before.end()
+
+
+def _point_at(url: str) -> None:
     if url.startswith("sqlite:///"):
         path = file(url)
         # The file holds secrets; those that SQLite puts beside it take its mode.
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600, exist_ok=True)
-        database.initialize(_sqlite(path, journal_mode="wal"))
-    else:
-        database.initialize(_postgresql(url))
+        if not path.exists():
+            path.touch(mode=0o600, exist_ok=True)
+    database.initialize(_opened(url, journal_mode="wal"))
 
 
-def _sqlite(path: Path, **more: Any) -> peewee.Database:
+def _opened(url: str, **pragmas: Any) -> Database:
+    if not url.startswith("sqlite:///"):
+        waits = f"-c lock_timeout={BUSY_SECONDS}s -c idle_in_transaction_session_timeout={GONE_SECONDS}s"
+        return Postgresql(url, options=f"{waits} -c timezone=UTC")
     # FULL, not NORMAL: an acknowledged move survives a power cut.
-    pragmas = {"synchronous": "full", "foreign_keys": 1, **more}
-    return peewee.SqliteDatabase(str(path), pragmas=pragmas, timeout=BUSY_SECONDS)
-
-
-def _postgresql(url: str) -> peewee.Database:
-    parts = urlsplit(url)
-    return peewee.PostgresqlDatabase(
-        unquote(parts.path.lstrip("/")),
-        user=unquote(parts.username) if parts.username else None,
-        password=unquote(parts.password) if parts.password else None,
-        host=parts.hostname,
-        port=parts.port,
-        options=f"-c lock_timeout={BUSY_SECONDS}s -c timezone=UTC",
-        prefer_psycopg3=True,
+    return Sqlite(
+        file(url),
+        pragmas={"page_size": PAGE, "synchronous": "full", "foreign_keys": 1, **pragmas},
+        timeout=BUSY_SECONDS,
     )
 
 
@@ -89,27 +107,34 @@ def connected() -> Iterator[None]:
         database.close()
 
 
+def part() -> None:
+    """Close all connections that are not in use by another thread; whoever needs one gets a new one."""
+    database.obj.let_go()
+
+
 @contextmanager
 def apart(url: str) -> Iterator[Database]:
     """Hold a connection beside those of the models for the block, to the same database or to another."""
-    there = _sqlite(file(url)) if url.startswith("sqlite:///") else _postgresql(url)
+    there = _opened(url)
     there.connect()
     try:
         yield there
     finally:
-        there.close()
+        there.end()
 
 
 @contextmanager
 def instead(url: str) -> Iterator[None]:
     """Point every model at another database for the block, with a connection held; for commands, not for threads."""
     before = database.obj
-    use(url)
+    _point_at(url)
+    there = database.obj
     try:
         with connected():
             yield
     finally:
         database.initialize(before)
+        there.end()
 
 
 @contextmanager
@@ -123,6 +148,25 @@ def snapshot(there: Database) -> Iterator[None]:
 
 
 @contextmanager
+def _turn() -> Iterator[None]:
+    """Wait for the turn of this thread to write, and begin.
+
+    SQLite has those who wait sleep, longer and longer; so the threads of a process stand in line here instead.
+    """
+    if database.in_transaction():
+        with database.atomic():
+            yield
+        return
+    if not _line.acquire(timeout=BUSY_SECONDS):
+        raise peewee.OperationalError("database is locked by another thread")
+    try:
+        with database.atomic("IMMEDIATE"):
+            yield
+    finally:
+        _line.release()
+
+
+@contextmanager
 def transaction() -> Iterator[None]:
     """All of the block or nothing of it.
 
@@ -130,8 +174,54 @@ def transaction() -> Iterator[None]:
     writer in the middle is told "database is locked" at once. A block inside another is part of it: if it fails it is
     undone by itself, and it is stored when the outer one is.
     """
-    with database.atomic("IMMEDIATE") if on_sqlite() else database.atomic():
-        yield
+    try:
+        with _turn() if on_sqlite() else database.atomic():
+            yield
+    except Broken as fault:
+        if not is_refusal_to_write(fault):
+            raise
+        raise ReadOnly("the database takes no writes") from fault
+
+
+@contextmanager
+def passing() -> Iterator[None]:
+    """All of the block or nothing of it, as `transaction`, but a power cut may take it back: nobody waits for the disk.
+
+    For what is noted in passing, such as that somebody has looked at a page. Inside a transaction it is part of that.
+    """
+    if database.in_transaction():
+        with transaction():
+            yield
+        return
+    if on_sqlite():
+        database.execute_sql("PRAGMA synchronous = NORMAL")
+    try:
+        with transaction():
+            if not on_sqlite():
+                database.execute_sql("SET LOCAL synchronous_commit = off")
+            yield
+    finally:
+        if on_sqlite():
+            database.execute_sql("PRAGMA synchronous = FULL")
+
+
+def is_refusal_to_write(fault: BaseException | None) -> bool:
+    """Whether a fault, or one behind it, is that of a database that can be read only."""
+    while fault is not None:
+        own = fault.args[0] if isinstance(fault, Broken) and fault.args else fault
+        refused = getattr(own, "sqlite_errorcode", 0) & 0xFF == SQLITE_READONLY
+        if isinstance(fault, ReadOnly) or refused or getattr(own, "sqlstate", "") == POSTGRESQL_READONLY:
+            return True
+        fault = fault.__cause__ or fault.__context__
+    return False
+
+
+def is_read_only() -> bool:
+    """Whether the database takes no writes just now, asked of itself."""
+    if on_sqlite():
+        asked = database.execute_sql("PRAGMA query_only").fetchone()[0]
+        return bool(asked) or not os.access(database.obj.database, os.W_OK)
+    return bool(database.execute_sql("SHOW transaction_read_only").fetchone()[0] == "on")
 
 
 def locked(query: Any, *, skip: bool = False) -> Any:
@@ -283,8 +373,3 @@ def count_all() -> Any:
 def highest(column: Any) -> Any:
     """Return the expression of the highest value that a column has in a group."""
     return peewee.fn.MAX(column)
-
-
-def at_random() -> Any:
-    """Return the expression to order by for any order."""
-    return peewee.fn.RANDOM()

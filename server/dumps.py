@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
-from server import contents, db
+from server import connections, contents, db
 from server.contents import Contents, Unfit
 
 SQLITE: Final = "sqlite"
@@ -117,17 +116,12 @@ def _run(tool: str, url: str, *words: str) -> None:
     program = shutil.which(tool)
     if program is None:
         raise Unfit(f"{tool} is not installed here; on Debian it is in postgresql-client.")
-    parts = urlsplit(url)
     told = {
-        "PGHOST": parts.hostname,
-        "PGPORT": str(parts.port) if parts.port else None,
-        "PGUSER": unquote(parts.username or ""),
         # Not among the words, which everybody on the machine can read.
-        "PGPASSWORD": unquote(parts.password or ""),
-        "PGDATABASE": unquote(parts.path.lstrip("/")),
+        **connections.told(url),
         "PGOPTIONS": f"-c client_min_messages=warning -c lock_timeout={db.BUSY_SECONDS}s",
     }
-    environment = {**os.environ, **{name: value for name, value in told.items() if value}}
+    environment = {**os.environ, **told}
     done = subprocess.run(  # noqa: S603 - our own words, and no shell
         [program, *words], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

@@ -29,6 +29,7 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "not-signed-in": (401, "The page needs a signed-in person."),
     "not-yours": (403, "The person may not do this here: another's seat, or a right of the host."),
     "not-your-turn": (409, "The seat is not awaited."),
+    "read-only": (503, "The database can be read just now, but takes nothing; nothing was stored."),
     "stale": (409, "The match has moved on since the page or mail was made; nothing changed."),
     "table-full": (409, "Every seat is taken."),
     "throttled": (429, "Too many tries in a short time."),

@@ -8,7 +8,9 @@ from typing import Final
 
 from server import db
 from server.models import User
+from server.models.statements import change
 
+_SEEN: Final = change(User, ["seen_at"])
 # A second look within this time is not worth a write.
 LOOK: Final = timedelta(minutes=1)
 # Who has looked at nothing for so long is away; an open page that is in sight says so every five minutes.
@@ -21,8 +23,8 @@ def note(user: User, now: datetime) -> None:
     """Note that the person looks at a page; not if he just has, nor if nothing can be stored."""
     if user.seen_at is not None and now - user.seen_at < LOOK:
         return
-    with suppress(*db.Unavailable), db.transaction():
-        User.update(seen_at=now).where(User.id == user.id).execute()
+    with suppress(*db.Unavailable), db.passing():
+        _SEEN.run(id=user.id, seen_at=now)
 
 
 def away_at(user: User, since: datetime) -> datetime:

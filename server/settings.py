@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
+import psycopg
+from psycopg import conninfo
+
 PREFIX: Final = "CLACHAN_"
 # A message id of ours has twenty characters, a sign and the domain, and some mail programs break longer ones than 60.
 LONGEST_DOMAIN: Final = 39
@@ -41,7 +44,10 @@ KNOWN: Final[dict[str, Known]] = {
     "BOTS_SECONDS": Known("2", "How many seconds a strong bot thinks about a move at most; 1 to 20."),
     "BOTS_THINKING": Known("1", "How many bots think at the same time, each in a process of low priority; 1 to 64."),
     "DATA": Known("var", "Folder for the database file, the secret key and the local mailbox."),
-    "DATABASE": Known("", "postgresql://user:password@host/name, or sqlite:///path; empty is clachan.db in DATA."),
+    "DATABASE": Known(
+        "",
+        "postgresql://user:password@host/name, also of several hosts, or sqlite:///path; empty is clachan.db in DATA.",
+    ),
     "DEVELOPMENT": Known("0", "1 on a newcomer's own machine: local mailbox page, demo people, generated secret key."),
     "LISTEN": Known("127.0.0.1:8000", "Address and port of the web server."),
     "LOG_FORMAT": Known("text", "text for people, or json: one object a line, with a line for each request."),
@@ -62,7 +68,8 @@ KNOWN: Final[dict[str, Known]] = {
     "WEBHOOK_LOOPBACK": Known(
         "0", "1 lets webhooks call this machine, over http too; for tests and development, never in earnest."
     ),
-    "WEB_THREADS": Known("8", "Threads that answer requests; 1 to 64."),
+    "WEB_THREADS": Known("8", "Threads that answer requests, in each process; 1 to 64."),
+    "WEB_WORKERS": Known("1", "Processes of `clachan web`, about one for each processor; 1 to 64."),
 }
 
 
@@ -124,6 +131,7 @@ class Settings:
     tick_seconds: int
     trusted_proxies: int
     web_threads: int
+    web_workers: int
     webhook_loopback: bool
 
     @property
@@ -198,12 +206,13 @@ def load(environ: Mapping[str, str]) -> Settings:
         tick_seconds=_number("TICK_SECONDS", text("TICK_SECONDS"), 1, 60),
         trusted_proxies=_number("TRUSTED_PROXIES", text("TRUSTED_PROXIES"), 0, 5),
         web_threads=_number("WEB_THREADS", text("WEB_THREADS"), 1, 64),
+        web_workers=_number("WEB_WORKERS", text("WEB_WORKERS"), 1, 64),
         webhook_loopback=_number("WEBHOOK_LOOPBACK", text("WEBHOOK_LOOPBACK"), 0, 1) == 1,
     )
 
 
 def _number(name: str, text: str, low: int, high: int) -> int:
-    if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
         raise WrongSetting(name, f"must be a whole number from {low} to {high}.")
     return int(text)
 
@@ -235,10 +244,25 @@ def database_address(name: str, text: str) -> str:
     """Return the address of a database. Raises `WrongSetting` for the variable if it is none."""
     if not text.startswith(("sqlite:///", "postgresql://")):
         raise WrongSetting(name, "must start with sqlite:/// or postgresql://.")
-    parts = _split(text)
-    if parts is None or not parts.path.strip("/") or parts.query or parts.fragment:
+    if not (_names_a_file(text) if text.startswith("sqlite:///") else _names_a_server(text)):
         raise WrongSetting(name, "must be like postgresql://user:password@host/name or sqlite:///path.")
     return text
+
+
+def _names_a_file(text: str) -> bool:
+    parts = _split(text)
+    return parts is not None and bool(parts.path.strip("/")) and not parts.query and not parts.fragment
+
+
+def _names_a_server(text: str) -> bool:
+    """Whether an address of PostgreSQL makes sense; it may name several machines, and what else its library knows."""
+    machines = text.removeprefix("postgresql://").partition("/")[0].rpartition("@")[2].split(",")
+    try:
+        given = conninfo.conninfo_to_dict(text)
+    except psycopg.ProgrammingError:
+        return False
+    whole = bool(given.get("dbname")) and "options" not in given and "#" not in text
+    return whole and all(_split(f"postgresql://{machine}") for machine in machines)
 
 
 def _split(text: str) -> SplitResult | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -39,6 +40,8 @@ BOUNDS: Final = {
     "keep by": Bound(10, 86400),  # how often one visitor gives a name and an address
     "affair by": Bound(20, 3600),  # what one person proposes, asks for and offers in one match
     "rematch by": Bound(6, 86400),  # after one match
+    "tournament by": Bound(6, 86400),
+    "enter by": Bound(30, 3600),  # how often one person enters tournaments, also after withdrawing
     "vacation by": Bound(4, 7 * 86400),  # also those that are called off at once
     "hours by": Bound(10, 7 * 86400),  # changes of zone or nightly hours, each of which every match is told
     "poster from": Bound(200, 600),  # posters that one network address has drawn
@@ -47,9 +50,17 @@ BOUNDS: Final = {
     "bundle by": Bound(10, 3600),  # one person's ZIP files of all his matches
 }
 
+READING: Final = frozenset({"poster from", "feed of", "feed from", "bundle by"})
+"""What only reads; it goes on, uncounted, while the database takes no writes."""
+
 
 def count(kind: str, key: str, now: datetime) -> None:
     """Count one try. Raises `Refused` (throttled) beyond the bound."""
+    with suppress(db.ReadOnly) if kind in READING else nullcontext():
+        _count(kind, key, now)
+
+
+def _count(kind: str, key: str, now: datetime) -> None:
     bound = BOUNDS[kind]
     stretch = int(now.timestamp()) // bound.seconds
     name = f"{kind} {key}"[:100]

@@ -25,31 +25,50 @@ def binaries() -> Path | None:
 
 
 class Server:
-    """A running server on a free port of loopback; `url` names its maintenance database."""
+    """A running server on a free port of loopback; `url` names its maintenance database, `more` are options of it.
 
-    def __init__(self, programs: Path) -> None:
+    It may follow another one, as its standby.
+    """
+
+    def __init__(self, programs: Path, follows: Server | None = None, **more: object) -> None:
+        self.programs, self.more = programs, more
         self.folder = Path(tempfile.mkdtemp(prefix="clachan-pg-"))
         # The server refuses to run as root.
         self.user = pwd.getpwnam("postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name)
         os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
-        data = self.folder / "data"
-        self._run([programs / "initdb", "-D", data, "-A", "trust", "-U", "clachan", "--no-sync", "-E", "UTF8"])
+        if follows:
+            self._run(
+                [programs / "pg_basebackup", "-d", follows.url, "-D", self._data, "-R", "-c", "fast", "--no-sync"]
+            )
+        else:
+            words = ["-A", "trust", "-U", "clachan", "--no-sync", "-E", "UTF8"]
+            self._run([programs / "initdb", "-D", self._data, *words])
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+            self.port = probe.getsockname()[1]
+        self.url = f"postgresql://clachan@127.0.0.1:{self.port}/postgres"
+        self.start()
+
+    @property
+    def _data(self) -> Path:
+        return self.folder / "data"
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
         options = {
             "listen_addresses": "127.0.0.1",
-            "port": port,
+            "port": self.port,
             "unix_socket_directories": "",
             "max_connections": 200,
             # What survives a crash of the whole machine is not what these tests ask.
             "fsync": "off",
             "shared_buffers": "64MB",
             "autovacuum": "off",
+            **self.more,
         }
         words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         self.process = subprocess.Popen(
-            [programs / "postgres", "-D", data, *words],
+            [self.programs / "postgres", "-D", self._data, *words],
             user=self.user.pw_uid,
             group=self.user.pw_gid,
             extra_groups=[],
@@ -57,8 +76,7 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self.url = f"postgresql://clachan@127.0.0.1:{port}/postgres"
-        ready = [programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port), "-t", "1"]
+        ready = [self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port), "-t", "1"]
         for _ in range(300):
             if subprocess.run(ready, check=False).returncode == 0:
                 return
@@ -77,6 +95,11 @@ class Server:
             stdout=subprocess.DEVNULL,
             env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"},
         )
+
+    def crash(self) -> None:
+        """End the server without a word, as when its machine fails."""
+        self.process.send_signal(3)
+        self.process.wait(20)
 
     def stop(self) -> None:
         """End the server at once and remove everything."""

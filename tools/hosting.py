@@ -26,8 +26,9 @@ def running(app: flask.Flask, threads: int = 6) -> Iterator[Any]:
         yield server
     finally:
         server.streams.stop()
-        server.close()
+        # Before the sockets: who is just being answered still needs them.
         server.task_dispatcher.shutdown()
+        server.close()
         thread.join(10)
 
 

@@ -42,9 +42,7 @@ def serve(chosen: settings.Settings) -> None:
             clear_untrusted_proxy_headers=False,
         )
     except OSError as fault:
-        listen = f"{chosen.host}:{chosen.port}"
-        why = f"CLACHAN_LISTEN: {listen} cannot be used ({fault.strerror})."
-        raise click.ClickException(f"{why} Choose another, and CLACHAN_PUBLIC_URL with it.") from None
+        raise taken(chosen, fault) from None
     ways_in = open_ways_in(chosen)
     scheduler = Scheduler(chosen)
     scheduler.start()
@@ -60,12 +58,31 @@ def serve(chosen: settings.Settings) -> None:
         click.echo("Clachan has stopped.")
 
 
+@main.command()
+@needs_database
+def web(chosen: settings.Settings) -> None:
+    """Serve the web alone, until interrupted, beside any number of others; another process runs the scheduler."""
+    from server.web import workers
+
+    journal.begin(chosen.log_format)
+    db.require_current()
+    try:
+        listener = workers.listen(chosen.host, chosen.port)
+    except OSError as fault:
+        raise taken(chosen, fault) from None
+    # Each process begins with none; one that came with it from here would be ended for both.
+    db.part()
+    click.echo(f"Clachan is at {chosen.public_url}")
+    workers.run(chosen, listener)
+
+
 @main.command("scheduler")
 @needs_database
 def only_scheduler(chosen: settings.Settings) -> None:
     """Run the scheduler alone, until interrupted: deadlines, reminders, bots and mail, beside any number of others."""
     journal.begin(chosen.log_format)
     db.require_current()
+    db.part()
     scheduler = Scheduler(chosen)
     scheduler.start()
     stay_until_told("The scheduler is running.")
@@ -80,9 +97,16 @@ def only_mail_in(chosen: settings.Settings) -> None:
     db.require_current()
     if not {way.kind for way in chosen.mail_in} - {"pipe"}:
         raise settings.WrongSetting("MAIL_IN", "names nothing to listen on and no mailbox to read.")
+    db.part()
     ways_in = open_ways_in(chosen)
     stay_until_told("Mail comes in.")
     ways_in.stop()
+
+
+def taken(chosen: settings.Settings, fault: OSError) -> click.ClickException:
+    """Return what is said of an address that cannot be listened on."""
+    why = f"CLACHAN_LISTEN: {chosen.host}:{chosen.port} cannot be used ({fault.strerror})."
+    return click.ClickException(f"{why} Choose another, and CLACHAN_PUBLIC_URL with it.")
 
 
 def open_ways_in(chosen: settings.Settings) -> feeders.Feeders:

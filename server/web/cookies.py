@@ -56,10 +56,14 @@ def install(app: flask.Flask) -> None:
 
     @manager.user_loader
     def load(identity: str) -> Person | None:
+        held = not db.database.is_closed()
         try:
             user = sessions.owner(identity)
         except (*db.Unavailable, db.Broken):
-            # The page that says so must not fail on the same fault.
+            # Whose session it is cannot be told, which is not that it is nobody's. But the page that says so must not
+            # fail on the same fault, nor what needs no database.
+            if held and "unavailable" not in flask.g:
+                raise
             return None
         flask.g.ended = user is None
         return Person(user) if user else None

@@ -43,6 +43,7 @@ def ready() -> Any:
         "outbox": not settings.mails or outbox.oldest_due(now) < OLDEST_MAIL,
         "inbound": inbound.oldest(now) < OLDEST_MAIL,
         "schema": db.is_current(),
+        "writable": not db.is_read_only(),
     }
     good = all(checks.values())
     told = {

@@ -1,0 +1,152 @@
+"""The web role in processes of its own: streams without a thread, silent clients, and an end that loses nothing."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from house import House
+from roles import CLACHAN, Site, filled, free_port, running, variables
+from visitor import application
+
+from server import log, talk
+from server.web import workers
+
+Open = Callable[..., Site]
+
+
+@pytest.fixture
+def opened(cottage: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Start a web role, with these variables."""
+    app = application(cottage, monkeypatch)
+    with ExitStack() as stack:
+
+        def begin(**more: str) -> Site:
+            port = free_port()
+            environ = variables(cottage.settings.database, tmp_path, LISTEN=f"127.0.0.1:{port}", **more)
+            role = stack.enter_context(running([*CLACHAN, "web"], environ))
+            role.listens(port)
+            return stack.enter_context(closing(Site(role, port, app)))
+
+        yield begin
+
+
+def beat(answer: http.client.HTTPResponse) -> dict[str, Any]:
+    """Return the next numbers of a stream."""
+    while not (line := answer.readline().decode()).startswith("data: {"):
+        assert line, "the stream has ended"
+    return dict(json.loads(line.removeprefix("data: ")))
+
+
+def test_streams_take_no_thread_of_a_process_and_end_with_it(cottage: House, opened: Open) -> None:
+    match = cottage.started("Ailsa", "Bran")
+    site = opened(WEB_THREADS="2")
+    readers = [site.get(f"/matches/{match.id}/stream", user) for user in cottage.people.values() for _ in "ab"]
+    assert {reader.headers["Content-Type"].partition(";")[0] for reader in readers} == {"text/event-stream"}
+    assert [beat(reader)["seq"] for reader in readers] == [0] * 8
+    assert site.get(f"/matches/{match.id}").status == 200
+    cottage.move(match)
+    assert [beat(reader)["seq"] for reader in readers] == [1] * 8
+    talk.speak(match, cottage.people["Ailsa"], "Well met", cottage.now)
+    assert [beat(reader)["talk"] for reader in readers] == [1] * 8
+    assert site.role.ends() == 0
+    for reader in readers:
+        reader.read()
+        assert reader.isclosed(), "its browser is told in good order, and asks for another"
+
+
+def test_an_old_proxy_is_told_without_chunks_by_a_process_too(opened: Open) -> None:
+    site = opened()
+    with socket.create_connection(("127.0.0.1", site.port), timeout=5) as connection:
+        connection.sendall(b"GET /stream HTTP/1.0\r\n\r\n")
+        heard = connection.makefile("rb")
+        head = list(iter(lambda: heard.readline().strip(), b""))
+        assert b"Transfer-Encoding: chunked" not in head
+        assert heard.readline().startswith(b"retry: ")
+
+
+def test_who_says_nothing_keeps_nobody_waiting(opened: Open) -> None:
+    site = opened(WEB_THREADS="2")
+    silent = [site.connected() for _ in range(6)]
+    began = time.monotonic()
+    assert site.get("/healthz").read() == b'{"ok":true}\n'
+    assert time.monotonic() - began < 3
+    for one in silent:
+        one.close()
+
+
+def test_a_process_that_dies_is_replaced(opened: Open) -> None:
+    site = opened()
+    (child,) = children(site.role.process.pid)
+    os.kill(child, signal.SIGKILL)
+    until(lambda: children(site.role.process.pid) not in ([], [child]))
+    assert site.get("/healthz").status == 200
+    assert site.role.ends() == 0
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for something that another process does."""
+    for _ in range(100):
+        if true():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it never came")
+
+
+def children(pid: int) -> list[int]:
+    """Return the numbers of the processes that a process has begun."""
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_an_address_that_is_taken_is_said_in_a_sentence(opened: Open) -> None:
+    site = opened()
+    with pytest.raises(OSError, match="in use"):
+        workers.listen("127.0.0.1", site.port)
+
+
+def test_r21_a_web_that_is_told_to_stop_answers_all_that_it_was_asked(cottage: House, opened: Open) -> None:
+    """Connections that were there before count, whether a thread had them, or none yet, or half of them had come."""
+    match = cottage.begun("Ailsa", "Bran")
+    site = opened(WEB_THREADS="2", WEB_WORKERS="2")
+    played = cottage.played(match)
+    seat = played.position.to_act[0]
+    mover = log.places(match)[seat].user
+    form, cookie = filled(site, match, mover)
+    asked = [site.connected() for _ in range(30)]
+    half = site.connected()
+    half.putrequest("POST", f"/matches/{match.id}/moves")
+    for name, value in {**cookie, "Content-Length": str(len(form))}.items():
+        half.putheader(name, value)
+    half.putheader("Content-Type", "application/x-www-form-urlencoded")
+    half.endheaders(form[:10])
+    for one in asked:
+        one.request("GET", f"/matches/{match.id}")
+    site.role.process.terminate()
+    time.sleep(0.5)
+    half.send(form[10:])
+    answers = [one.getresponse() for one in (half, *asked)]
+    assert [answer.status for answer in answers] == [302] + [200] * 30
+    assert all(b"</html>" in answer.read() for answer in answers[1:])
+    assert site.role.process.wait(20) == 0
+    assert len(cottage.played(match).rows) > len(played.rows), "the move is in the log"
+    with pytest.raises(ConnectionRefusedError):
+        site.connected()
+
+
+def test_no_request_of_a_stranger_is_told_in_the_log_of_the_server(opened: Open) -> None:
+    site = opened()
+    with socket.create_connection(("127.0.0.1", site.port), timeout=5) as connection:
+        connection.sendall(b"GET /reset/very-secret HTTP/9.9 x\r\n\r\n")
+        assert b"400" in connection.recv(1000)
+    assert site.role.ends() == 0
+    assert "very-secret" not in site.role.printed()
+    assert "a request could not be read" in site.role.printed()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from engine import deal, games, replay
@@ -100,7 +101,18 @@ def row_hash(previous_hex: str, row: Row) -> str:
 
     The previous hash of row 0 is "".
     """
-    return sha256(f"{previous_hex}\n{canonical(row._asdict())}".encode("ascii")).hexdigest()
+    # As `canonical` writes it, in a third of the time: this is done for every row that is read.
+    seq, seat, kind, text, at, via = row
+    fields = f'"at":{_text(at)},"kind":{_text(kind)},"seat":{_number(seat)},"seq":{seq},"text":{_text(text)}'
+    return sha256(f'{previous_hex}\n{{{fields},"via":{_text(via)}}}'.encode("ascii")).hexdigest()
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else encode_basestring_ascii(value)
+
+
+def _number(value: int | None) -> str:
+    return "null" if value is None else str(value)
 
 
 def seal(hash_hex: str, seed_hex: str) -> str:

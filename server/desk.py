@@ -86,6 +86,7 @@ def writing(match_id: int, now: datetime, *, frozen: bool = False) -> Iterator[D
     A match that a keeper holds is given to him alone, who says `frozen`. Raises `Refused` (not-found, not-running,
     frozen, damaged).
     """
+    log.fetch(match_id)
     with db.transaction():
         match = log.get(match_id, hold=True)
         if match.status in {"open", "cancelled"}:

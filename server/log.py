@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -16,7 +17,7 @@ from engine.timing import Timekeeper, TimingError, WrongRule
 from server import db, meters
 from server.errors import Refused
 from server.models import LogRow, Match, Seat, User
-from server.models.statements import Statement, insertion
+from server.models.statements import Sized, Statement, insertion
 from server.shelf import Shelf, Stored
 
 _MATCH: Final = Statement[Match](lambda number: Match.select().where(Match.id == number))
@@ -37,6 +38,8 @@ _SEATED: Final = Statement[User](
         )
     )
 )
+_SEATS_OF: Final = Sized[Seat](lambda matches: Seat.select().where(Seat.match.in_(matches)))
+_USERS: Final = Sized[User](lambda numbers: User.select().where(User.id.in_(numbers)))
 _OWN: Final = Statement[Seat](
     lambda match, user: Seat.select(Seat.number).where(
         (Seat.match == match) & (Seat.user == user) & Seat.number.is_null(False)
@@ -100,7 +103,7 @@ def stamp(instant: datetime | None) -> str:
     """Return the instant as records write it: 2026-11-30T07:12:15.123Z. Raises `ValueError` if there is none."""
     if instant is None:
         raise ValueError("a row of this server has no time")
-    return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
+    return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def instant(text: str | None) -> datetime:
@@ -137,14 +140,19 @@ def places(match: Match) -> list[Seat]:
 
 def places_of(matches: Iterable[Match]) -> dict[int, list[Seat]]:
     """Return the `places` of each of the matches by its number, asked for at once."""
-    owner = User.alias()
-    with_people = Seat.select(Seat, User, owner).join(User, on=Seat.user).switch(Seat).join(owner, on=Seat.owner)
     found: dict[int, list[Seat]] = {match.id: [] for match in matches}
-    for seat in with_people.where(Seat.match.in_(list(found))):
+    seated = _SEATS_OF.among(found)
+    people = {user.id: user for user in _USERS.among({number for seat in seated for number in _people(seat)})}
+    for seat in seated:
+        seat.user, seat.owner = people[seat.user_id], people[seat.owner_id]
         found[seat.match_id].append(seat)
     for seats in found.values():
         seats.sort(key=_place)
     return found
+
+
+def _people(seat: Seat) -> tuple[int, int]:
+    return seat.user_id, seat.owner_id
 
 
 def _place(seat: Seat) -> int:
@@ -173,6 +181,15 @@ def fill(match: Match, rows: Sequence[Row]) -> Played:
         previous = record.row_hash(previous, row)
         _insert(match.id, row, previous, instant(row.at))
     return read(match)
+
+
+def fetch(match_id: int) -> None:
+    """Replay a match that is not kept, so that nobody waits for that while it is held; what is wrong is seen then."""
+    if not _shelf.has(match_id):
+        with suppress(Refused):
+            match = get(match_id)
+            if match.status == "running":
+                read(match)
 
 
 def current(match_id: int) -> Played:

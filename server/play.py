@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -12,7 +11,7 @@ from engine.base import AmbiguousMove, IllegalMove, InvalidMove, MoveError, View
 from engine.language import gettext as _
 from engine.replay import NOT_BY_THE_PERSON
 from server import db, log, story, throttle
-from server.desk import writing
+from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played
 from server.models import ClientKey, Match, Seat, User
@@ -52,7 +51,7 @@ class Trial:
 
 def submit(
     match_id: int,
-    seat: int,
+    seat: int | None,
     text: str,
     expected: int,
     by: User,
@@ -63,35 +62,47 @@ def submit(
 ) -> Done:
     """Play a move.
 
-    `expected` is the number of the row at which the sender was last asked, as his page or mail said. `by` is who sends
-    it, `via` is web, email, api or bot. With a `key` of the client's a repeated request is given the same answer.
-    Raises `Refused` with codes of docs/errors.md; then nothing has changed.
+    `seat` is the number of the seat, None for that of the sender. `expected` is the number of the row at which he was
+    last asked, as his page or mail said. `by` is who sends it, `via` is web, email, api or bot. With a `key` of the
+    client's a repeated request is given the same answer. Raises `Refused` with codes of docs/errors.md; then nothing
+    has changed.
     """
     if key and len(key) > LONGEST_KEY:
         raise Refused("bad-input", _("A request key has at most {n} characters.").format(n=LONGEST_KEY))
-    with _one_use_of_a_key(), writing(match_id, now) as desk:
-        repeated = key and _USED.first(user=by.id, key=key)
-        if repeated:
-            if repeated.match_id != match_id:
-                raise _used_elsewhere()
-            return _done(desk.played, desk.seats, repeated.seq)
-        played = desk.played
-        _may_act(desk.seats, seat, by)
-        _check_expected(played, desk.seats, seat, expected)
-        move = _parse(played, seat, text)
-        row = desk.put("move", seat, played.game.format(played.position.state, seat, move), via)
-        if key:
-            _USE.run(user=by.id, key=key, match=match_id, seq=row.seq, at=now)
-        return _done(played, desk.seats, row.seq)
-
-
-@contextmanager
-def _one_use_of_a_key() -> Iterator[None]:
-    """Two requests with one key for two matches, at the same moment: the database lets one through."""
     try:
-        yield
-    except db.Duplicate:
+        with writing(match_id, now) as desk:
+            seq = _make(desk, seat, text, expected, by, via)
+            if key:
+                _USE.run(user=by.id, key=key, match=match_id, seq=seq, at=now)
+    except (Refused, db.Duplicate):
+        # A request that comes again is too late for its own turn.
+        made = _made_before(match_id, by, key)
+        if made is None:
+            raise
+        return made
+    # Others may write while it is told.
+    return _done(desk.played, desk.seats, seq)
+
+
+def _make(desk: Desk, seat: int | None, text: str, expected: int, by: User, via: str) -> int:
+    """Put the move into the log, and return the number of its row."""
+    played = desk.played
+    seat = desk.own_seat(by) if seat is None else seat
+    _may_act(desk.seats, seat, by)
+    _check_expected(played, desk.seats, seat, expected)
+    move = _parse(played, seat, text)
+    return desk.put("move", seat, played.game.format(played.position.state, seat, move), via).seq
+
+
+def _made_before(match_id: int, by: User, key: str | None) -> Done | None:
+    """Return what a request with this key was told, None for a new one. Raises `Refused` if it was of another match."""
+    used = _USED.first(user=by.id, key=key) if key else None
+    if used is None:
+        return None
+    if used.match_id != match_id:
         raise _used_elsewhere() from None
+    played = log.current(match_id)
+    return _done(played, log.places(played.match), used.seq)
 
 
 def _used_elsewhere() -> Refused:

@@ -13,14 +13,17 @@ from typing import Final
 
 from server import db, links
 from server.models import Departure, User
-from server.models.statements import Statement
+from server.models.statements import Statement, nothing
 
 LIFE: Final = timedelta(days=60)
 """For so long a cookie is good after it was sent."""
 
 
-_USER: Final = Statement[User](lambda number: User.select().where(User.id == number))
-_ENDED: Final = Statement[Departure](lambda hash: Departure.select(Departure.expires_at).where(Departure.hash == hash))  # noqa: A006
+_OWNER: Final = Statement[User](
+    lambda number, hash: User.select().where(  # noqa: A006
+        (User.id == number) & User.deleted_at.is_null() & nothing(Departure.select().where(Departure.hash == hash))
+    )
+)
 
 
 def identity(user: User) -> str:
@@ -36,10 +39,8 @@ def owner(identity: str) -> User | None:
     number, _dot, rest = identity.partition(".")
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         return None
-    user = _USER.first(number=int(number))
-    if user is None or user.deleted_at or user.session_key != rest.partition(".")[0]:
-        return None
-    return None if _ENDED.tuples(hash=links.digest(identity)) else user
+    user = _OWNER.first(number=int(number), hash=links.digest(identity))
+    return user if user and user.session_key == rest.partition(".")[0] else None
 
 
 def ended(identities: Collection[str]) -> set[str]:

@@ -16,8 +16,8 @@ Kept = TypeVar("Kept")
 Stored: TypeAlias = tuple[Any, ...]
 """A row of a log as the database returns it."""
 
-MOST_ROWS: Final = 20_000
-"""So many rows of matches are kept in a process; a position and what it was read from take about a kilobyte."""
+MOST_ROWS: Final = 6_000
+"""So many rows of matches are kept in a process; a position and what it was read from take about three kilobytes."""
 
 
 class Shelf(Generic[Kept]):
@@ -28,6 +28,10 @@ class Shelf(Generic[Kept]):
         self._rows = 0
         self._kept: OrderedDict[int, tuple[Sequence[Stored], Kept]] = OrderedDict()
         self._lock = threading.Lock()
+
+    def has(self, number: int) -> bool:
+        """Whether anything is kept of a match."""
+        return number in self._kept
 
     def find(self, number: int, stored: Sequence[Stored]) -> Kept | None:
         """Return what was made of these rows of a match, or of the first of them; None if nothing is kept."""

@@ -86,6 +86,32 @@ class Statement(Generic[Read]):
         return self._write(*map(_Slot, inspect.signature(self._write).parameters))
 
 
+class Sized(Statement[Read]):
+    """The same about some numbers, each time as many as there are; `write` is given the list of their slots."""
+
+    def __init__(self, write: Callable[[list[Any]], Any]) -> None:
+        super().__init__(write)
+        self._sizes: dict[int, Statement[Read]] = {}
+
+    def among(self, numbers: Iterable[int]) -> list[Read]:
+        """Return what the query finds about these numbers, as instances of its model; nothing is asked about none."""
+        given = list(numbers)
+        if not given:
+            return []
+        # Written for one, two, four, eight ...: the last number stands for those that are missing.
+        size = 1 << (len(given) - 1).bit_length()
+        given += given[-1:] * (size - len(given))
+        names = [f"number{at}" for at in range(size)]
+        if size not in self._sizes:
+            self._sizes[size] = Statement(lambda: self._write([_Slot(name) for name in names]))
+        return self._sizes[size].rows(**dict(zip(names, given, strict=True)))
+
+
+def nothing(query: Any) -> Any:
+    """Return the condition that a query finds nothing."""
+    return ~peewee.fn.EXISTS(query)
+
+
 def insertion(model: type[Model], *names: str, ignoring: bool = False) -> Statement[Model]:
     """Return the statement that inserts a row with values for these fields, and the defaults of the others.
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from play_helpers import BAD_RECORDS, GAME, RECORDS, changed, read, record, refused, setup
 
 from engine import replay, selfplay
 from engine.deal import commitment
-from engine.record import build, check, dump, load, refusal, row_hash, rows_of, setup_row, setup_text
+from engine.record import build, canonical, check, dump, load, refusal, row_hash, rows_of, setup_row, setup_text
 from engine.replay import Row
 
 OURS = [path for path in RECORDS if not path.stem[-2:].isdigit()]
@@ -267,3 +269,20 @@ def test_a_chain_can_stand_without_a_seed_and_a_match_can_have_a_name() -> None:
     )
     check(found)
     assert set(found["log"][0]) == {"seq", "seat", "kind", "text", "at", "via", "hash"}
+
+
+@given(
+    st.builds(
+        Row,
+        st.integers(0, 10**6),
+        st.none() | st.integers(0, 9),
+        st.sampled_from(["move", "vote"]),
+        st.text(),
+        st.none() | st.text(max_size=30),
+        st.none() | st.text(max_size=5),
+    ),
+    st.text(alphabet="0123456789abcdef", max_size=64),
+)
+def test_a_row_is_hashed_as_its_canonical_text(row: Row, previous: str) -> None:
+    text = f"{previous}\n{canonical(row._asdict())}"
+    assert row_hash(previous, row) == sha256(text.encode()).hexdigest()

@@ -10,7 +10,7 @@ from house import START, House
 
 from server import db
 from server.models import LogRow, Match, Outbox, Seat, User
-from server.models.statements import Statement, change, insertion
+from server.models.statements import Sized, Statement, change, insertion
 
 
 def test_a_statement_finds_what_the_query_finds(house: House) -> None:
@@ -39,6 +39,14 @@ def test_a_statement_is_written_once_and_filled_each_time(house: House) -> None:
     ]
     assert statement.first(name="nobody") is None
     assert len(written) <= 2  # once for the words, once for what it reads
+
+
+def test_a_statement_about_numbers_takes_as_many_as_there_are(house: House) -> None:
+    statement = Sized[User](lambda numbers: User.select().where(User.id.in_(numbers)).order_by(User.id))
+    numbers = [user.id for user in User.select().order_by(User.id)]
+    for count in range(len(numbers) + 1):
+        assert [user.id for user in statement.among(numbers[:count])] == numbers[:count]
+    assert [user.name for user in statement.among({numbers[0], 10**6})] == ["Ailsa"]
 
 
 def test_a_change_stores_what_the_fields_want(house: House) -> None:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import base64
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
-
-import css_inline
-import jinja2
 
 from engine.base import View
 from engine.language import gettext as _
@@ -19,7 +15,6 @@ from engine.language import later
 from server import (
     columns,
     commands,
-    db,
     digests,
     home,
     languages,
@@ -28,26 +23,27 @@ from server import (
     outbox,
     presence,
     raster,
+    stationery,
     story,
     talk,
+    tournaments,
     wording,
 )
 from server.channels import DeliveryError, Message
 from server.errors import Refused
+from server.handing import Writer, Written
 from server.inbound.door import bounce_token
 from server.inbound.quotes import MARKER, harmless
 from server.log import Played
 from server.models import Match, Outbox, ReplyToken, Seat, User
+from server.models.statements import insertion
 from server.settings import Settings
 
-TEMPLATES: Final = Path(__file__).parent.parent / "templates"
-
-PICTURE_WIDTH: Final = 640
+# As wide as the template shows it, so that no reader has to make it smaller.
+PICTURE_WIDTH: Final = 628
 MATCH_KINDS: Final = ("turn", "reminder", "start", "notice", "end", "answer")
 # Mails that can be answered; of the others nothing is asked.
 ANSWERED: Final = (*MATCH_KINDS, "invite", "rematch", "full")
-# What the line above which answers stand says, in the reader's language.
-ABOVE: Final = later("Please write your answer above this line.")
 # What was said at the table is told so far back, and so much of each line.
 MOST_SAID: Final = 10
 LONGEST_SAID: Final = 300
@@ -56,17 +52,31 @@ MOST_LISTED: Final = 400
 # Mails that only make sense soon after their cause.
 LIVES: Final = dict.fromkeys(("start", "notice", "full", "outage"), timedelta(days=3))
 LIVES["digest"] = timedelta(hours=20)
+_TOKEN: Final = insertion(ReplyToken, "hash", "user", "address", "match", "seat", "asked", "created_at")
 # Mails that a link in them stops: those about turns.
 UNSUBSCRIBED: Final = frozenset({"turn", "reminder", "digest"})
 
 
-def writer(settings: Settings) -> outbox.Writer:
+@dataclass(slots=True)
+class _Work:
+    """A mail that is being written, what was looked up for it, and what has to be stored before it is handed over."""
+
+    settings: Settings
+    mail: Outbox
+    now: datetime
+    seats: Sequence[Seat]
+    stores: list[Callable[[], object]] = field(default_factory=list)
+
+
+def writer(settings: Settings) -> Writer[Message]:
     """Return the function that writes queued mails for `outbox.deliver_due`."""
 
-    def write(mail: Outbox, now: datetime) -> Message | str | datetime:
+    def write(mail: Outbox, now: datetime) -> Written[Message] | str | datetime:
         try:
+            work = _Work(settings, mail, now, _looked_up(mail))
             with languages.speaking(mail.user.language if mail.user else mail.facts.get("language", "en")):
-                return untrue(mail, now) or _too_early(mail, now) or _message(settings, mail, now)
+                told = untrue(mail, now, work.seats) or _too_early(work)
+                return told or Written(_message(work), work.stores)
         except Refused as fault:
             # A frozen match may be mended; its mail waits like one that a server put off.
             raise DeliveryError(f"cannot be written: {fault.code}") from fault
@@ -74,20 +84,33 @@ def writer(settings: Settings) -> outbox.Writer:
     return write
 
 
-def untrue(mail: Outbox, now: datetime) -> str:
-    """Return in a few words why the mail is no longer true, or an empty string while it is."""
+def _looked_up(mail: Outbox) -> Sequence[Seat]:
+    """Return the seats of the match that a mail is about, and let the mail know match and person."""
+    if mail.match_id is None:
+        return ()
+    mail.match = log.get(mail.match_id)
+    seats = log.places(mail.match)
+    mail.user = next((seat.user for seat in seats if seat.user_id == mail.user_id), None) or mail.user
+    return seats
+
+
+def untrue(mail: Outbox, now: datetime, seats: Sequence[Seat] = ()) -> str:
+    """Return in a few words why the mail is no longer true, or an empty string while it is.
+
+    `seats` are those of the match that it is about, if they have been looked up.
+    """
     user, match = mail.user, mail.match
     if user is not None and (user.deleted_at or user.mail_stopped):
         return "the account is gone" if user.deleted_at else "the address takes no mail"
     if mail.kind in LIVES and mail.created_at + LIVES[mail.kind] < now:
         return "too old to be of use"
     if match is not None and mail.kind in {"turn", "reminder"}:
-        return _turn_untrue(mail, match)
+        return _turn_untrue(mail, match, seats or log.places(match))
     if user is not None and mail.kind == "digest" and not digests.waiting(user, now):
         return "nothing waits any more"
     if match is not None and mail.kind in {"invite", "rematch", "full"} and match.status != "open":
         return "the table is no longer open"
-    if match is not None and mail.kind == "full" and len(log.places(match)) < match.seats:
+    if match is not None and mail.kind == "full" and len(seats or log.places(match)) < match.seats:
         return "a seat is free again"
     if user is not None and mail.kind == "confirm" and user.confirmed_at:
         return "the address is confirmed already"
@@ -96,11 +119,11 @@ def untrue(mail: Outbox, now: datetime) -> str:
     return ""
 
 
-def _turn_untrue(mail: Outbox, match: Match) -> str:
+def _turn_untrue(mail: Outbox, match: Match, seats: Sequence[Seat]) -> str:
     """Return why a mail about a turn is no longer true: the turn is over, or its player does not want to hear of it."""
     if match.status != "running" or mail.seat not in match.awaited or mail.asked != _asked(match, mail.seat):
         return "the turn was taken meanwhile"
-    seat = _seat(mail)
+    seat = _seat(mail, seats)
     if seat is None or seat.user_id != mail.user_id:
         return "somebody else sits in the seat now"
     wish = seat.turn_mail if "asker" in mail.facts else seat.wish
@@ -109,18 +132,17 @@ def _turn_untrue(mail: Outbox, match: Match) -> str:
     return "one mail a day tells of it" if mail.kind == "turn" and wish == "daily" else ""
 
 
-def _too_early(mail: Outbox, now: datetime) -> datetime | None:
+def _too_early(work: _Work) -> datetime | None:
     """Return until when a turn mail has to wait because its reader, who wants it when he is away, is not; else None."""
-    seat = _seat(mail) if mail.kind == "turn" else None
+    seat = _seat(work.mail, work.seats) if work.mail.kind == "turn" else None
     if seat is None or seat.wish != "away":
         return None
-    away = presence.away_at(seat.user, mail.created_at)
-    return away if away > now else None
+    away = presence.away_at(seat.user, work.mail.created_at)
+    return away if away > work.now else None
 
 
-def _seat(mail: Outbox) -> Seat | None:
-    seat: Seat | None = Seat.get_or_none((Seat.match == mail.match_id) & (Seat.number == mail.seat))
-    return seat
+def _seat(mail: Outbox, seats: Sequence[Seat]) -> Seat | None:
+    return next((seat for seat in seats if seat.number == mail.seat), None)
 
 
 def _asked(match: Match, seat: int) -> int | None:
@@ -128,14 +150,14 @@ def _asked(match: Match, seat: int) -> int | None:
     return match.asked if match.awaited == (seat,) else log.read(match).position.asked[seat]
 
 
-def _message(settings: Settings, mail: Outbox, now: datetime) -> Message:
-    facts = _facts(settings, mail, now)
+def _message(work: _Work) -> Message:
+    mail, settings, facts = work.mail, work.settings, _facts(work)
     return Message(
         to_name=facts["name"],
         to_address=mail.address,
         subject=_(_SUBJECTS["lost" if mail.kind == "answer" and mail.match is None else mail.kind]).format_map(facts),
-        text=_text(mail.kind, facts),
-        html=_html(mail.kind, facts),
+        text=stationery.text(mail.kind, facts),
+        html=stationery.html(mail.kind, facts),
         message_id=f"{mail.message_id}@{settings.mail_domain}",
         thread=_thread(settings, mail),
         date=mail.created_at,
@@ -150,8 +172,9 @@ def _message(settings: Settings, mail: Outbox, now: datetime) -> Message:
     )
 
 
-def _facts(settings: Settings, mail: Outbox, now: datetime) -> dict[str, Any]:
+def _facts(work: _Work) -> dict[str, Any]:
     """Return what the templates of a mail are given, and its picture with it."""
+    mail, settings = work.mail, work.settings
     facts: dict[str, Any] = {
         "kind": mail.kind,
         "site": settings.public_url,
@@ -160,61 +183,62 @@ def _facts(settings: Settings, mail: Outbox, now: datetime) -> dict[str, Any]:
         "user": mail.user,
         "name": mail.user.name if mail.user else "",
         "zone": mail.user.zone if mail.user else "UTC",
-        "now": now,
+        "now": work.now,
         "match": mail.match,
         **mail.facts,
         "language": languages.current(),
-        "above": _(ABOVE),
+        "above": _(stationery.ABOVE),
         "unsubscribe": None,
         "reply_to": None,
-        **_special_facts(settings, mail, now),
+        **_special_facts(work),
     }
     if mail.kind in UNSUBSCRIBED:
-        facts["unsubscribe"] = f"{settings.public_url}/unsubscribe/{_link('unsubscribe', mail, now)}"
+        facts["unsubscribe"] = f"{settings.public_url}/unsubscribe/{_link(work, 'unsubscribe')}"
     if settings.answers and mail.match is not None and mail.kind in ANSWERED:
-        facts["reply_to"] = f"move+{_reply_token(mail, facts.get('expected'), now)}@{settings.mail_domain}"
+        facts["reply_to"] = f"move+{_reply_token(work, facts.get('expected'))}@{settings.mail_domain}"
     return facts | _answer_facts(mail, facts) if mail.kind == "answer" else facts
 
 
-def _special_facts(settings: Settings, mail: Outbox, now: datetime) -> dict[str, Any]:
+def _special_facts(work: _Work) -> dict[str, Any]:
     """Return the facts of what the mail is about: a match, a table, or what `_OWN_FACTS` has for its kind."""
-    match = mail.match
+    mail, match = work.mail, work.mail.match
     if match is None:
         own = _OWN_FACTS.get(mail.kind)
-        return own(settings, mail, mail.user, now) if own and mail.user is not None else {}
+        return own(work, mail.user) if own and mail.user is not None else {}
     if mail.kind in MATCH_KINDS and match.status in {"running", "finished"} and mail.user is not None:
-        return _match_facts(settings, mail, mail.user, log.read(match), now)
-    return _table_facts(settings, mail, match, now)
+        return _match_facts(work, mail.user, log.read(match))
+    return _table_facts(work, match)
 
 
-def _link_facts(settings: Settings, mail: Outbox, user: User, now: datetime) -> dict[str, Any]:
-    return {"url": f"{settings.public_url}/{mail.kind}/{_link(mail.kind, mail, now)}"}
+def _link_facts(work: _Work, user: User) -> dict[str, Any]:
+    return {"url": f"{work.settings.public_url}/{work.mail.kind}/{_link(work, work.mail.kind)}"}
 
 
-def _outage_facts(settings: Settings, mail: Outbox, user: User, now: datetime) -> dict[str, Any]:
-    down = (datetime.fromtimestamp(mail.facts[end], UTC) for end in ("from", "to"))
+def _outage_facts(work: _Work, user: User) -> dict[str, Any]:
+    down = (datetime.fromtimestamp(work.mail.facts[end], UTC) for end in ("from", "to"))
     return {
-        "restored": mail.facts.get("restored", False),
+        "restored": work.mail.facts.get("restored", False),
         "down": [wording.when(moment, user.zone) for moment in down],
-        "waiting": _waiting(settings, user),
+        "waiting": _waiting(work.settings, user),
     }
 
 
-def _summary_facts(settings: Settings, mail: Outbox, user: User, now: datetime) -> dict[str, Any]:
-    ended = [_named(settings, log.get(number)) for number in mail.facts["ended"]]
-    return {"waiting": _waiting(settings, user), "ended": ended}
+def _summary_facts(work: _Work, user: User) -> dict[str, Any]:
+    ended = [_named(work.settings, log.get(number)) for number in work.mail.facts["ended"]]
+    return {"waiting": _waiting(work.settings, user), "ended": ended}
 
 
-def _digest_facts(settings: Settings, mail: Outbox, user: User, now: datetime) -> dict[str, Any]:
-    return {"waiting": [_due(settings, entry, user) for entry in digests.waiting(user, now)]}
+def _digest_facts(work: _Work, user: User) -> dict[str, Any]:
+    return {"waiting": [_due(work.settings, entry, user) for entry in digests.waiting(user, work.now)]}
 
 
-_OWN_FACTS: Final[Mapping[str, Callable[[Settings, Outbox, User, datetime], dict[str, Any]]]] = {
+_OWN_FACTS: Final[Mapping[str, Callable[[_Work, User], dict[str, Any]]]] = {
     "confirm": _link_facts,
     "reset": _link_facts,
     "outage": _outage_facts,
     "summary": _summary_facts,
     "digest": _digest_facts,
+    "tournament": lambda work, user: tournaments.facts(work.mail.facts, user, work.settings.public_url),
 }
 # A match keeps one subject for all its mails, so that mail programs keep them together.
 _SUBJECTS: Final = dict.fromkeys(MATCH_KINDS, "{match_name}: {players}") | {
@@ -227,6 +251,7 @@ _SUBJECTS: Final = dict.fromkeys(MATCH_KINDS, "{match_name}: {players}") | {
     "full": later("{match_name}: every seat is taken"),
     "summary": later("Your matches"),
     "digest": later("Your turns"),
+    "tournament": "{headline}",
     "uncalled": later("Your program is not called any more"),
     "outage": later("The server was down; your deadlines have moved on"),
 }
@@ -237,13 +262,14 @@ def _picture(played: Played, view: View, marks: Sequence[str]) -> bytes:
     return raster.board(draw(view, (), "ground"), draw(view, marks, "pieces"), PICTURE_WIDTH)
 
 
-def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, now: datetime) -> dict[str, Any]:
-    match, seats = played.match, log.places(played.match)
+def _match_facts(work: _Work, user: User, played: Played) -> dict[str, Any]:
+    mail, match, seats = work.mail, played.match, work.seats
     # A person whose seat a bot has taken sees what a spectator sees.
     seat = next((number for number, place in enumerate(seats) if place.user_id == user.id), None)
     called = story.names(seats)
-    lines = story.lines(played, called, seat, zone=user.zone)
     since = story.since_own(played, seat) if seat is not None else 0
+    # An answer tells of the move that it made, too.
+    lines = story.lines(played, called, seat, min(since, (mail.facts.get("row") or since + 1) - 1), user.zone)
     news = [line for line in lines if line.seq > since]
     if mail.kind == "notice":
         news = [line for line in news if line.seq >= min(mail.facts["rows"])]
@@ -257,13 +283,13 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
         "seat": seat,
         "lines": lines,
         "standing": story.standing(played, called, seat),
-        "url": f"{settings.public_url}/matches/{match.id}",
+        "url": f"{work.settings.public_url}/matches/{match.id}",
         "news": news,
         "view": view,
         "board": played.game.text(view, called),
         "example": story.example(played.game, view),
         "deadline": wording.when(until, user.zone) if until else "",
-        "left": wording.span(until - now) if until else "",
+        "left": wording.span(until - work.now) if until else "",
         "pace": log.rule_sentence(match),
         "acting": [called[number] for number in played.position.to_act],
         "outcome": played.outcome,
@@ -284,15 +310,15 @@ def _match_facts(settings: Settings, mail: Outbox, user: User, played: Played, n
     }
 
 
-def _table_facts(settings: Settings, mail: Outbox, match: Match, now: datetime) -> dict[str, Any]:
-    url = f"{settings.public_url}/matches/{match.id}"
+def _table_facts(work: _Work, match: Match) -> dict[str, Any]:
+    mail, url = work.mail, f"{work.settings.public_url}/matches/{match.id}"
     if mail.kind == "invite":
-        url = f"{settings.public_url}/invite/{_link('invite', mail, now)}"
+        url = f"{work.settings.public_url}/invite/{_link(work, 'invite')}"
     return {
         "after": log.title(log.get(mail.facts["after"])) if "after" in mail.facts else "",
         "match_name": log.title(match),
         "host": User.get_by_id(mail.facts["by"]).name if "by" in mail.facts else match.host.name,
-        "players": wording.listed([place.owner.name for place in log.places(match)]),
+        "players": wording.listed([place.owner.name for place in work.seats]),
         "pace": log.rule_sentence(match),
         "url": url,
     }
@@ -337,24 +363,27 @@ def _named(settings: Settings, match: Match) -> dict[str, str]:
     return {"name": log.title(match), "url": f"{settings.public_url}/matches/{match.id}"}
 
 
-def _link(purpose: str, mail: Outbox, now: datetime) -> str:
-    with db.transaction():
-        return links.mint(purpose, now, user=mail.user, match=mail.match)
+def _link(work: _Work, purpose: str) -> str:
+    """Return the token of a new link, which is stored before the mail is handed over."""
+    token, mail, now = links.new_token(), work.mail, work.now
+    work.stores.append(lambda: links.mint(purpose, now, user=mail.user, match=mail.match, token=token))
+    return token
 
 
-def _reply_token(mail: Outbox, asked: int | None, now: datetime) -> str:
+def _reply_token(work: _Work, asked: int | None) -> str:
     """Return a new address token: 120 random bits in base32, kept hashed, bound to person, match, seat and row."""
-    token = base64.b32encode(secrets.token_bytes(15)).decode().lower()
-    with db.transaction():
-        ReplyToken.insert(
+    token, mail = base64.b32encode(secrets.token_bytes(15)).decode().lower(), work.mail
+    work.stores.append(
+        lambda: _TOKEN.run(
             hash=links.digest(token),
-            user=mail.user,
+            user=mail.user_id,
             address="" if mail.user else mail.address,
-            match=mail.match,
+            match=mail.match_id,
             seat=mail.seat,
             asked=asked if mail.asked is None else mail.asked,
-            created_at=now,
-        ).execute()
+            created_at=work.now,
+        )
+    )
     return token
 
 
@@ -384,34 +413,3 @@ def _answer_facts(mail: Outbox, facts: Mapping[str, Any]) -> dict[str, Any]:
         "board": facts.get("board", ""),
         "standing": facts.get("standing", ""),
     }
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES / "mail"),
-        autoescape=jinja2.select_autoescape(["html"]),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["wrapped"] = wording.wrapped
-    environment.filters["listed"] = wording.listed
-    languages.teach(environment)
-    return environment
-
-
-def _text(kind: str, facts: Mapping[str, Any]) -> str:
-    text = _environment().get_template(f"{kind}.txt").render(facts).strip() + "\n"
-    # In English the marker says it itself; in any other language it stays, to be known again.
-    marker = MARKER if facts["language"] == "en" else f"{MARKER}\n{facts['above']}"
-    return f"{marker}\n\n{text}" if facts["reply_to"] else text
-
-
-def _html(kind: str, facts: Mapping[str, Any]) -> str:
-    return _inliner().inline(_environment().get_template(f"{kind}.html").render(facts))
-
-
-@cache
-def _inliner() -> css_inline.CSSInliner:
-    return css_inline.CSSInliner(load_remote_stylesheets=False)

@@ -11,6 +11,7 @@ from engine.language import gettext as _
 from server import db
 from server.errors import Refused
 from server.models import Link, Match, User
+from server.models.statements import insertion
 
 # How long a link lives, by purpose.
 LIFETIMES: Final = {
@@ -23,13 +24,22 @@ LIFETIMES: Final = {
 # Unsubscribing and following an invitation may be done again; the others act once.
 LASTING: Final = frozenset({"invite", "unsubscribe"})
 
+_LINK: Final = insertion(Link, "hash", "purpose", "user", "match", "expires_at")
 
-def mint(purpose: str, now: datetime, *, user: User | None = None, match: Match | None = None) -> str:
-    """Return a new token and store its hash."""
-    token = secrets.token_urlsafe(24)
-    expires = now + LIFETIMES[purpose]
-    Link.insert(hash=digest(token), purpose=purpose, user=user, match=match, expires_at=expires).execute()
-    return token
+
+def new_token() -> str:
+    """Return a new token, which nothing is known by yet."""
+    return secrets.token_urlsafe(24)
+
+
+def mint(
+    purpose: str, now: datetime, *, user: User | None = None, match: Match | None = None, token: str | None = None
+) -> str:
+    """Return a new token, or the one given, and store its hash."""
+    minted = token or new_token()
+    whose, about = user.id if user else None, match.id if match else None
+    _LINK.run(hash=digest(minted), purpose=purpose, user=whose, match=about, expires_at=now + LIFETIMES[purpose])
+    return minted
 
 
 def find(purpose: str, token: str, now: datetime) -> Link:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from server import db
+from server import db, handing
 from server.channels import Call, Channel, DeliveryError, Message, Way, email, webhook
+from server.handing import Hands, Heard, Writer
 from server.models import Match, Outbox, ReplyToken, User
-from server.models.statements import insertion
+from server.models.statements import Statement, insertion
 from server.settings import Settings
 
-logger = logging.getLogger(__name__)
-
-LEASE: Final = timedelta(minutes=5)
-# How long to wait after the first, second ... failed try.
-WAITS: Final = tuple(timedelta(minutes=m) for m in (1, 5, 15, 60, 180, 360, 720, 1440))
-# After our own fault (a wrong password, say) nothing is tried for this long.
-ALARM_PAUSE: Final = timedelta(minutes=15)
+LEASE: Final = handing.LEASE
+WAITS: Final = handing.WAITS
+CALL: Final = handing.CALL
 # A person with this many mails about matches, all held up for FLOOD_AGE, gets one summary instead.
 FLOOD: Final = 4
 FLOOD_AGE: Final = timedelta(hours=1)
@@ -35,26 +31,21 @@ SLOW: Final = 2.0
 SLOW_PAUSE: Final = timedelta(minutes=5)
 # When that is due which is held.
 NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
-# The kind of what is no mail but a call of somebody's program.
-CALL: Final = "call"
+# So many mails at most are claimed at once, noted as being handed over at once, and noted as sent.
+MOST_AT_ONCE: Final = 20
 _QUEUE: Final = insertion(
     Outbox,
-    "key",
-    "kind",
-    "user",
-    "address",
-    "match",
-    "seat",
-    "asked",
-    "facts",
-    "message_id",
-    "created_at",
-    "due_at",
+    *("key", "kind", "user", "address", "match", "seat", "asked", "facts", "message_id", "created_at", "due_at"),
     ignoring=True,
 )
-Thing = TypeVar("Thing", Message, Call)
-Writer = Callable[[Outbox, datetime], Message | str | datetime]
-Heard = Callable[[Outbox, DeliveryError | None, datetime], None]
+_THREAD: Final = Statement[Outbox](
+    lambda mail, user, match: (
+        Outbox.select(Outbox.message_id)
+        .where((Outbox.match == match) & (Outbox.user == user) & (Outbox.id < mail))
+        .where((Outbox.state == "sent") & (Outbox.kind != CALL))
+        .order_by(Outbox.id)
+    )
+)
 
 
 def open_channel(settings: Settings) -> Channel | None:
@@ -149,17 +140,10 @@ def thread(mail: Outbox) -> tuple[str, ...]:
     """Return the stored ids of earlier mails about the same match to the same person, oldest first."""
     if mail.match_id is None or mail.user_id is None:
         return ()
-    earlier = Outbox.select(Outbox.message_id).where(
-        (Outbox.match == mail.match_id)
-        & (Outbox.user == mail.user_id)
-        & (Outbox.id < mail.id)
-        & (Outbox.state == "sent")
-        & (Outbox.kind != CALL)
-    )
-    return tuple(row.message_id for row in earlier.order_by(Outbox.id))
+    return tuple(sent for (sent,) in _THREAD.tuples(mail=mail.id, user=mail.user_id, match=mail.match_id))
 
 
-def deliver_due(channel: Channel, write: Writer, now: Callable[[], datetime], limit: int = 200) -> int:
+def deliver_due(channel: Channel, write: Writer[Message], now: Callable[[], datetime], limit: int = 200) -> int:
     """Send the mails that are due, oldest first, and return how many mails left.
 
     `write` makes the message, or says in a few words why the mail is no longer true, or until when it has to wait. A
@@ -169,12 +153,13 @@ def deliver_due(channel: Channel, write: Writer, now: Callable[[], datetime], li
     if _stands_still(now()):
         return 0
     fold(now())
-    return _empty(channel, write, now, limit, lambda: Outbox.kind != CALL, lambda *_: None)
+    hands = Hands(channel, write, now, lambda *_: None)
+    return handing.empty(hands, limit, MOST_AT_ONCE, lambda: Outbox.kind != CALL)
 
 
 def call_due(
     caller: Way[Call],
-    write: Callable[[Outbox, datetime], Call | str | datetime],
+    write: Writer[Call],
     now: Callable[[], datetime],
     heard: Heard,
     limit: int = 100,
@@ -198,7 +183,7 @@ def call_due(
         if fault is None and time.monotonic() - begun > SLOW:
             put_calls_off(mail.user_id, at + SLOW_PAUSE)
 
-    return _empty(caller, write, now, limit, which, noted)
+    return handing.empty(Hands(caller, write, now, noted), limit, 1, which)
 
 
 def put_calls_off(person: int | None, until: datetime) -> None:
@@ -213,136 +198,19 @@ def put_calls_forward(person: int, now: datetime) -> None:
     Outbox.update(due_at=now).where(theirs & Outbox.done_at.is_null() & (Outbox.due_at > now)).execute()
 
 
-def _empty(
-    channel: Way[Thing],
-    write: Callable[[Outbox, datetime], Thing | str | datetime],
-    now: Callable[[], datetime],
-    limit: int,
-    which: Callable[[], Any],
-    heard: Heard,
-) -> int:
-    """Send what is due of what `which` tells each time, until it tells None."""
-    sent = 0
-    for _ in range(limit):
-        wanted = which()
-        mail = None if wanted is None else _claim(now(), wanted)
-        if mail is None:
-            break
-        try:
-            message = write(mail, now())
-            if isinstance(message, str):
-                _close(mail, "dropped", message, now())
-                continue
-            if isinstance(message, datetime):
-                _wait(mail, message)
-                continue
-            _hand(mail, channel, message)
-        except DeliveryError as fault:
-            if not _failed(mail, fault, now(), heard):
-                break
-        except Exception as fault:
-            # A mail that cannot be written must not stop the queue; it is tried again like one that was put off.
-            logger.exception("mail %s cannot be written", mail.id)
-            _failed(mail, DeliveryError(f"cannot be written: {type(fault).__name__}"), now(), heard)
-        else:
-            with db.transaction():
-                _close(mail, "sent", "", now())
-                heard(mail, None, now())
-            sent += 1
-    return sent
-
-
-def _claim(now: datetime, which: Any) -> Outbox | None:
-    """Take the oldest due mail for a while; nobody else will, and if this process dies somebody will later.
-
-    A mail in hand is due again when the lease is over: then the process died. If it had come as far as handing the mail
-    over, the mail may have been delivered: it is sent once more with the same id and never again.
-    """
-    due = which & Outbox.done_at.is_null() & (Outbox.due_at <= now)
-    twice = due & (Outbox.state == "handed") & (Outbox.unsure == True)  # noqa: E712
-    with db.transaction():
-        Outbox.update(state="failed", done_at=now, note="cut off twice while sending").where(twice).execute()
-        oldest = Outbox.select().where(due).order_by(Outbox.due_at, Outbox.id).limit(1)
-        mail: Outbox | None = db.locked(oldest, skip=True).first()
-        if mail is None:
-            return None
-        mail.unsure = mail.unsure or mail.state == "handed"
-        mail.state, mail.attempts, mail.lease = "taken", mail.attempts + 1, secrets.token_hex(8)
-        fields = {name: getattr(mail, name) for name in ("unsure", "state", "attempts", "lease")}
-        Outbox.update(due_at=now + LEASE, **fields).where(Outbox.id == mail.id).execute()
-    return mail
-
-
-def _hand(mail: Outbox, channel: Way[Thing], message: Thing) -> None:
-    """Give the message to the channel, after noting that from here on it may arrive. Raises `DeliveryError`."""
-    with db.transaction():
-        Outbox.update(state="handed").where(_mine(mail)).execute()
-    channel.deliver(message)
-
-
-def _mine(mail: Outbox) -> Any:
-    """The row, if it still is in this process's hands."""
-    return (Outbox.id == mail.id) & Outbox.done_at.is_null() & (Outbox.lease == mail.lease)
-
-
-def _close(mail: Outbox, state: str, note: str, now: datetime, *, stop: bool = False) -> None:
-    """End the mail's way; `stop` also stops further mail to its address."""
-    with db.transaction():
-        Outbox.update(state=state, note=note[:200], done_at=now).where(_mine(mail)).execute()
-        if stop and mail.user_id is not None:
-            User.update(mail_stopped=note[:200]).where(User.id == mail.user_id).execute()
-
-
-def _wait(mail: Outbox, until: datetime) -> None:
-    """Let the mail lie until an instant, as if nobody had taken it up."""
-    with db.transaction():
-        waits = {"state": "queued", "due_at": until, "attempts": mail.attempts - 1}
-        Outbox.update(**waits).where(_mine(mail)).execute()
-
-
-def _failed(mail: Outbox, fault: DeliveryError, now: datetime, heard: Heard) -> bool:
-    """Put the mail off or give it up; return whether the others may be tried."""
-    with db.transaction():
-        goes_on = _noted(mail, fault, now)
-        heard(mail, fault, now)
-    return goes_on
-
-
-def _noted(mail: Outbox, fault: DeliveryError, now: datetime) -> bool:
-    if fault.alarm:
-        logger.critical("outgoing mail stands still: %s", fault)
-        _put_off(mail, fault, now + ALARM_PAUSE, attempts=mail.attempts - 1)
-        return False
-    # A mail that may have arrived is sent once more and never again.
-    if fault.permanent or (fault.unknown and mail.unsure) or mail.attempts > len(WAITS):
-        _close(mail, "failed", str(fault), now, stop=fault.permanent and mail.kind != CALL)
-    else:
-        _put_off(mail, fault, now + WAITS[mail.attempts - 1], attempts=mail.attempts)
-    return True
-
-
-def _put_off(mail: Outbox, fault: DeliveryError, due_at: datetime, *, attempts: int) -> None:
-    with db.transaction():
-        Outbox.update(
-            state="queued",
-            due_at=due_at,
-            note=str(fault)[:200],
-            attempts=attempts,
-            unsure=mail.unsure or fault.unknown,
-            alarm=fault.alarm,
-        ).where(_mine(mail)).execute()
-
-
 def _stands_still(now: datetime) -> bool:
     """Whether a mail met a fault of our own and waits for its next try; the others wait with it."""
-    alarmed = (Outbox.state == "queued") & (Outbox.due_at > now) & (Outbox.alarm == True)  # noqa: E712
+    # Only those are looked at that come next: the rest of a long queue says nothing of it.
+    coming = Outbox.done_at.is_null() & (Outbox.due_at > now) & (Outbox.due_at <= now + handing.ALARM_PAUSE)
+    alarmed = coming & (Outbox.state == "queued") & (Outbox.alarm == True)  # noqa: E712
     return bool(Outbox.select().where(alarmed).exists())
 
 
 def fold(now: datetime) -> int:
     """Replace each flood of held-up mails about matches by one summary; return how many people had one."""
     held = (
-        (Outbox.state == "queued")
+        Outbox.done_at.is_null()
+        & (Outbox.state == "queued")
         & Outbox.kind.in_(FOLDED)
         & (Outbox.created_at <= now - FLOOD_AGE)
         & (Outbox.due_at <= now)

@@ -7,18 +7,47 @@ import io
 import re
 import struct
 from pathlib import Path
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 import resvg_py
-from PIL import Image, ImageFont
+from PIL import Image, ImageColor, ImageFont
+
+from server import sprites
+from server.baked import Board, Colour
+from server.sprites import Paper, Parts
 
 FONTS = Path(__file__).parent / "static" / "fonts"
 _SVG = "http://www.w3.org/2000/svg svg"
 _SIZE = re.compile(r'<svg [^>]*?\bwidth="(\d+)" height="(\d+)"')
+_COLOUR = re.compile(r'"(#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3}))"')
+_LABEL = re.compile(r' aria-label="[^"]*"')
 _MEASURED = 100
+# What a drawing has without naming it: that is black which says nothing of its colour.
+_UNNAMED = ((0, 0, 0), (255, 255, 255))
+# So far, in pixels, a piece is thought to reach from its place at first.
+_REACH = 32
+# By so much smaller a piece is drawn to find where it is.
+_COARSE = 8
+# The samples of what may lie on a board: how many units apart they stand, and how many pixels they take together.
+_SAMPLE, _SAMPLES = 140.0, 640
 
 Box = tuple[int, int, int]
 """Where a picture lies on another, in pixels: left, top and width."""
+
+
+class Sprite(NamedTuple):
+    """A piece as a picture: its colours, how much of each pixel it covers, its box on the board, colours it names."""
+
+    colours: Any
+    mask: Any
+    box: tuple[int, int, int, int]
+    named: tuple[Colour, ...]
+
+    def moved(self, across: int, down: int) -> Sprite:
+        """Return the same at another place."""
+        left, top, right, bottom = self.box
+        return self._replace(box=(left + across, top + down, right + across, bottom + down))
 
 
 class RasterError(ValueError):
@@ -54,8 +83,21 @@ def png(svg: str, width: int) -> bytes:
 def board(ground: str, pieces: str, width: int) -> bytes:
     """Return two drawings of the same size, one laid over the other, as a PNG of 128 colours `width` pixels wide.
 
-    The ground is kept, because it is the same from mail to mail and takes most of the time. Raises `RasterError`.
+    The ground is kept as a picture, and so is each piece of the other (see `sprites`), which stands within a quarter of
+    a pixel of its place. Raises `RasterError`.
     """
+    parts = sprites.take_apart(pieces)
+    if parts is None:
+        return whole(ground, pieces, width)
+    kept = _baked(ground, parts.paper, width)
+    picture = kept.copy()
+    laid = _lay(picture, parts, width / size(ground)[0], 1)
+    lacking = dict.fromkeys(colour for sprite in laid for colour in sprite.named if kept.lacks(colour))
+    return kept.png(picture, [(sprite.box[1], sprite.box[3]) for sprite in laid], lacking)
+
+
+def whole(ground: str, pieces: str, width: int) -> bytes:
+    """Return what `board` does, drawn as a whole, with the 128 colours that suit it best."""
     picture = _kept(ground, width).copy()
     picture.alpha_composite(_open(pieces, width))
     return _packed(picture)
@@ -93,6 +135,83 @@ def has_letters(text: str) -> bool:
     font = _typeface()
     unknown = bytes(font.getmask("\uffff"))
     return all(letter == " " or bytes(font.getmask(letter)) != unknown for letter in text)
+
+
+@functools.lru_cache(maxsize=32)
+def _baked(ground: str, paper: Paper, width: int) -> Board:
+    # What is said of a drawing to those who cannot see it makes no other picture.
+    root, end, rest = ground.partition(">")
+    return _baked_once(_LABEL.sub("", root) + end + rest, paper, width)
+
+
+@functools.lru_cache(maxsize=16)
+def _baked_once(ground: str, paper: Paper, width: int) -> Board:
+    drawn, seen = _open(ground, width), _open(sprites.samples(paper, _SAMPLE), _SAMPLES)
+    shown = Image.new("RGB", seen.size, drawn.convert("RGB").resize((1, 1), Image.Resampling.BOX).getpixel((0, 0)))
+    shown.paste(seen, (0, 0), seen)
+    named = _named(ground + "".join(paper.by_id.values()))
+    return Board(drawn.convert("RGB"), shown, (*named, *_UNNAMED))
+
+
+def _named(drawing: str) -> tuple[Colour, ...]:
+    """Return the colours that a drawing names, each once."""
+    return tuple(ImageColor.getrgb(colour)[:3] for colour in dict.fromkeys(_COLOUR.findall(drawing)))
+
+
+def _lay(picture: Image.Image, parts: Parts, scale: float, shift: int) -> list[Sprite]:
+    """Lay pieces on a picture, `shift` pixels to the right of where they belong; return them."""
+    size, onto = (picture.width - shift, picture.height), picture.im
+    found = (_sprite(parts.paper, text, scale, size) for text in parts.pieces)
+    laid = [sprite for sprite in found if sprite]
+    for sprite in laid:
+        left, top, right, bottom = sprite.box
+        # What `Image.paste` does once it has looked at everything, which takes longer than pasting something small.
+        onto.paste(sprite.colours, (left + shift, top, right + shift, bottom), sprite.mask)
+    return laid
+
+
+@functools.lru_cache(maxsize=8192)
+def _sprite(paper: Paper, text: str, scale: float, size: tuple[int, int]) -> Sprite | None:
+    """Return a part of a drawing as a picture at its place, None if nothing is to be seen of it."""
+    piece = sprites.piece(text)
+    if not piece.placed:
+        return _fixed(paper, piece.text, scale, size)
+    # In halves of a pixel: a piece that stands between two pixels is another picture.
+    x, y = round(2 * piece.x * scale), round(2 * piece.y * scale)
+    drawn = _placed(paper, piece.text, scale, (x & 1, y & 1), max(size))
+    return drawn and drawn.moved(x >> 1, y >> 1)
+
+
+@functools.lru_cache(maxsize=4096)
+def _placed(paper: Paper, text: str, scale: float, half: tuple[int, int], most: int) -> Sprite | None:
+    reach = _REACH
+    while True:
+        left, top = ((-reach - part / 2) / scale for part in half)
+        drawn = _open(sprites.drawing(paper, text, (left, top, 2 * reach / scale, 2 * reach / scale)), 2 * reach)
+        seen = drawn.getbbox()
+        if reach >= most or (seen and min(seen[:2]) > 0 and max(seen[2:]) < 2 * reach):
+            return _cut(text, drawn, seen, reach, reach) if seen else None
+        reach *= 2
+
+
+def _fixed(paper: Paper, text: str, scale: float, size: tuple[int, int]) -> Sprite | None:
+    # First where it is, in a small picture: to draw a whole board for one piece takes long.
+    small = _open(sprites.drawing(paper, text, (0, 0, size[0] / scale, size[1] / scale)), -(-size[0] // _COARSE))
+    seen = small.getbbox()
+    if seen is None:
+        return None
+    left, top, right, bottom = (_COARSE * (side + more) for side, more in zip(seen, (-1, -1, 1, 1), strict=True))
+    box = (left / scale, top / scale, (right - left) / scale, (bottom - top) / scale)
+    drawn = _open(sprites.drawing(paper, text, box), right - left)
+    seen = drawn.getbbox()
+    return _cut(text, drawn, seen, -left, -top) if seen else None
+
+
+def _cut(text: str, drawn: Image.Image, seen: tuple[int, int, int, int], across: int, down: int) -> Sprite:
+    """Return what is seen of a picture in which the place of the piece is so far across and down."""
+    part = drawn.crop(seen)
+    colours, mask = part.convert("RGB"), part.getchannel("A")
+    return Sprite(colours.im, mask.im, (0, 0, *part.size), _named(text)).moved(seen[0] - across, seen[1] - down)
 
 
 @functools.lru_cache(maxsize=8)

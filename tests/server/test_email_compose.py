@@ -182,6 +182,13 @@ def test_the_text_comes_first_then_the_page_with_its_picture() -> None:
     assert list(mail.walk())[2].get_param("type") == "text/html"
 
 
+@pytest.mark.parametrize("size", [0, 1, 56, 57, 58, 57 * 64 - 1, 57 * 64, 57 * 64 + 1, 57 * 200 + 33])
+def test_a_picture_of_any_size_arrives(size: int) -> None:
+    picture = bytes(n * n % 251 for n in range(size))
+    mail = assert_well_formed(compose(replace(FULL, picture=picture), SENDER))
+    assert list(mail.walk())[-1].get_payload(decode=True) == picture
+
+
 def test_every_mail_has_a_content_id_of_its_own() -> None:
     ids = re.compile(rb"Content-ID: (.*)")
     one = ids.findall(compose(FULL, SENDER))

@@ -468,8 +468,8 @@ def test_a_mail_of_a_day_is_written_in_the_readers_language(cottage: House) -> N
     cottage.mail()
     digests.run(cottage.later(hours=22))
     written = letters.writer(cottage.settings)(Outbox.get(Outbox.kind == "digest"), cottage.now)
-    assert "MEZ" in written.text or "UTC" in written.text
-    assert "Mär" in written.text
+    assert "MEZ" in written.thing.text or "UTC" in written.thing.text
+    assert "Mär" in written.thing.text
 
 
 def test_least_time_left_is_first_and_no_limit_last(cottage: House) -> None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import binascii
 import hashlib
 import logging
 import re
-import unicodedata
+import struct
 from dataclasses import dataclass
 from datetime import UTC
-from email.generator import BytesGenerator
-from email.message import MIMEPart
 from email.utils import format_datetime
-from io import BytesIO
 from urllib.parse import quote
 
 from server.channels import Message
 from server.channels.email.headers import (
-    WIRE,
     address,
     address_text,
     clean,
+    fold,
     free_text,
     own_id,
     thread_ids,
@@ -32,7 +30,13 @@ HTML_LIMIT = 100_000  # bytes; large readers cut off what is longer, and with it
 _log = logging.getLogger(__name__)
 
 _LINE_ENDS = re.compile("\r\n|[\n\v\f\r\x85\u2028\u2029]")
-_BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Controls but for tabs and line ends, halves of surrogate pairs; in plain text what turns the direction besides.
+_CONTROLS = "\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
+_UNSENDABLE = re.compile(f"[{_CONTROLS}]")
+_HARMFUL = re.compile(f"[{_CONTROLS}\u202a-\u202e\u2066-\u2069]")
+_MISTAKEN = re.compile("^(?=>|From )", re.MULTILINE)
+_PICTURE = re.compile("([\"'])cid:board([\"'])")
+_LINE = struct.Struct("76s" * 64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +55,8 @@ def compose(message: Message, sender: Sender) -> bytes:
     100 KB is left out, since the text says everything. All bytes are ASCII unless the recipient's address is not.
     Raises `ValueError` if an address, an id or a link cannot be sent; the text of the error repeats none of them.
     """
-    mail = _body(message, sender)
-    for name, value in _headers(message, sender):
-        mail[name] = value
-    # Headers of the whole mail come first: some filters look no further than the first lines.
-    for name in ("Content-Type", "Content-Transfer-Encoding"):
-        value = mail[name]
-        del mail[name]
-        if value is not None:
-            mail[name] = value
-    raw = BytesIO()
-    BytesGenerator(raw, mangle_from_=False, policy=WIRE).flatten(mail)
-    return raw.getvalue()
+    head = "".join(fold(name, value) for name, value in _headers(message, sender))
+    return head.encode() + _body(message, sender)
 
 
 def envelope_sender(message: Message, sender: Sender) -> str:
@@ -82,17 +76,8 @@ def plain_text(text: str) -> str:
     answered, the second is changed by mail stores (RFC 4155). Controls except tab, and the characters that turn the
     direction of everything after them, are removed.
     """
-    lines = [_visible(line) for line in _LINE_ENDS.split(text)]
-    guarded = [f" {line}" if line.startswith((">", "From ")) else line for line in lines]
-    return "\n".join(guarded).rstrip("\n") + "\n"
-
-
-def _visible(line: str) -> str:
-    return "".join(char for char in line if char == "\t" or not _harmful(char))
-
-
-def _harmful(char: str) -> bool:
-    return char in _BIDI_CONTROLS or unicodedata.category(char) in {"Cc", "Cs"}
+    lines = _HARMFUL.sub("", _LINE_ENDS.sub("\n", text))
+    return _MISTAKEN.sub(" ", lines).rstrip("\n") + "\n"
 
 
 def _headers(message: Message, sender: Sender) -> list[tuple[str, str]]:
@@ -132,7 +117,8 @@ def _unsubscribe(message: Message) -> list[tuple[str, str]]:
     return headers
 
 
-def _body(message: Message, sender: Sender) -> MIMEPart:
+def _body(message: Message, sender: Sender) -> bytes:
+    """Return what follows on the headers of the whole mail: those of its content, and that."""
     text = _text_part(plain_text(message.text), "plain")
     html = plain_html(message.html)
     if len(html.encode()) > HTML_LIMIT:
@@ -140,54 +126,58 @@ def _body(message: Message, sender: Sender) -> MIMEPart:
         html = ""
     if not html:
         return text
-    return _multipart("alternative", message, [text, _shown_part(html, message, sender)])
+    mark = hashlib.sha256(message.message_id.encode()).hexdigest()[:24]
+    return _multipart("alternative", mark, text, _shown_part(html, message, mark, sender))
 
 
 def plain_html(html: str) -> str:
     """Return the HTML without characters that cannot be sent, or nothing if it is blank."""
-    kept = "".join(char for char in html if char in "\t\n" or unicodedata.category(char) not in {"Cc", "Cs"})
+    kept = _UNSENDABLE.sub("", html)
     return kept.strip() and kept
 
 
-def _shown_part(html: str, message: Message, sender: Sender) -> MIMEPart:
+def _shown_part(html: str, message: Message, mark: str, sender: Sender) -> bytes:
     if message.picture is None:
         return _text_part(html, "html")
-    content_id = f"board.{_digest(message)}@{sender.domain}"
-    page = _text_part(re.sub("([\"'])cid:board([\"'])", rf"\1cid:{content_id}\2", html), "html")
-    related = _multipart("related", message, [page, _picture_part(message, content_id)])
-    related.set_param("type", "text/html")  # RFC 2387 3.1
-    return related
+    content_id = f"board.{mark}@{sender.domain}"
+    page = _text_part(_PICTURE.sub(rf"\1cid:{content_id}\2", html), "html")
+    picture = _picture_part(message.picture, clean(message.picture_alt), content_id)
+    return _multipart("related", mark, page, picture, more='; type="text/html"')  # RFC 2387 3.1
 
 
-def _text_part(text: str, subtype: str) -> MIMEPart:
-    part = MIMEPart(policy=WIRE)
-    part.set_content(text, subtype=subtype, cte="quoted-printable")
-    return part
-
-
-def _picture_part(message: Message, content_id: str) -> MIMEPart:
-    part = MIMEPart(policy=WIRE)
-    part.set_content(
-        message.picture,
-        maintype="image",
-        subtype="png",
-        disposition="inline",
-        filename="board.png",
-        cid=f"<{content_id}>",
+def _text_part(text: str, subtype: str) -> bytes:
+    text = text if text.endswith("\n") else text + "\n"
+    head = (
+        fold("Content-Type", f'text/{subtype}; charset="utf-8"') + "Content-Transfer-Encoding: quoted-printable\r\n\r\n"
     )
-    if description := clean(message.picture_alt):
-        part["Content-Description"] = free_text("Content-Description", description)
-    return part
+    return head.encode() + binascii.b2a_qp(text.encode()).replace(b"\n", b"\r\n")
 
 
-def _multipart(subtype: str, message: Message, parts: list[MIMEPart]) -> MIMEPart:
-    whole = MIMEPart(policy=WIRE)
+def _picture_part(picture: bytes, description: str, content_id: str) -> bytes:
+    headers = [
+        ("Content-Type", "image/png"),
+        ("Content-Transfer-Encoding", "base64"),
+        ("Content-Disposition", 'inline; filename="board.png"'),
+        ("Content-ID", f"<{content_id}>"),
+    ]
+    if description:
+        headers.append(("Content-Description", free_text("Content-Description", description)))
+    head = "".join(fold(name, value) for name, value in headers)
+    return f"{head}\r\n".encode() + _base64(picture)
+
+
+def _base64(data: bytes) -> bytes:
+    """Return the data in lines of 76 characters (RFC 2045 6.8)."""
+    text = binascii.b2a_base64(data, newline=False)
+    cut = len(text) - len(text) % _LINE.size
+    lines = [b"\r\n".join(lines) for lines in _LINE.iter_unpack(text[:cut])]
+    lines += [text[at : at + 76] for at in range(cut, len(text), 76)]
+    return b"\r\n".join((*lines, b""))
+
+
+def _multipart(subtype: str, mark: str, *parts: bytes, more: str = "") -> bytes:
     # "=_" occurs in no quoted-printable or base64 text (RFC 2045 6.7), so the boundary needs no search.
-    whole["Content-Type"] = f'multipart/{subtype}; boundary="=_{subtype}_{_digest(message)}"'
-    for part in parts:
-        whole.attach(part)
-    return whole
-
-
-def _digest(message: Message) -> str:
-    return hashlib.sha256(message.message_id.encode()).hexdigest()[:24]
+    boundary = f"=_{subtype}_{mark}"
+    head = fold("Content-Type", f'multipart/{subtype}; boundary="{boundary}"{more}')
+    between = f"\r\n--{boundary}".encode()
+    return b"".join((head.encode(), *(between + b"\r\n" + part for part in parts), between, b"--\r\n"))

@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from email.header import Header
 from email.headerregistry import Address
-from email.policy import EmailPolicy
-from typing import Any
+from functools import lru_cache
 
 LINE = 78  # RFC 5322 2.1.1: lines should be at most 78 characters ...
 HARD_LINE = 998  # ... and must be at most 998, without CR LF
@@ -39,11 +38,17 @@ def clean(text: str, limit: int = TEXT_LIMIT) -> str:
     space, `=?` is split so that nobody's decoder takes it for an encoded word (RFC 2047), and what is longer than
     `limit` characters ends in an ellipsis. Cleaning twice changes nothing.
     """
+    line = " ".join(_visible(text).split()).replace("=?", "= ?")
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def _visible(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
     # Line ends count as a space, or the words on either side would run together.
     spaced = "".join(" " if char in "\t\n\v\f\r\x85" or _category(char) in _SPACES else char for char in text)
     visible = "".join(char for char in spaced if _category(char) not in _DROPPED and char not in _INVISIBLE)
-    line = " ".join(unicodedata.normalize("NFC", visible).split()).replace("=?", "= ?")
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    return unicodedata.normalize("NFC", visible)
 
 
 def clean_name(name: str) -> str:
@@ -58,6 +63,7 @@ def _category(char: str) -> str:
     return unicodedata.category(char)
 
 
+@lru_cache(maxsize=1024)
 def address(name: str, spec: str) -> Address:
     """Return the cleaned name and the address as one value.
 
@@ -138,9 +144,12 @@ def web_address(url: str) -> str:
 def fold(name: str, value: str) -> str:
     """Return the header with its line ends, broken only at the spaces of `value` (RFC 5322 2.2.3).
 
-    The first word stays beside the name, because some readers lose a header that begins with an empty line. Raises
-    `ValueError` if a word cannot be sent unbroken.
+    The value is written as it is: nothing is decoded, encoded or guessed, as the standard library does with what it
+    takes for prose. The first word stays beside the name, because some readers lose a header that begins with an empty
+    line. Raises `ValueError` if there are controls or line ends in it, or a word that cannot be sent unbroken.
     """
+    if not value.isprintable():
+        raise ValueError(f"the header {name} has characters that cannot be sent")
     lines: list[str] = []
     line = f"{name}:"
     for number, word in enumerate(value.split()):
@@ -152,35 +161,3 @@ def fold(name: str, value: str) -> str:
     if any(len(one.encode()) > HARD_LINE for one in lines):
         raise ValueError(f"the header {name} has a word too long to be sent")
     return "".join(f"{one}\r\n" for one in lines)
-
-
-class HeaderPolicy(EmailPolicy):
-    """Headers that are written as they were set and folded at spaces only.
-
-    The standard `SMTP` policy encodes message ids and List-* addresses longer than a line as if they were prose, and
-    decodes encoded words in a subject before folding it, which lets them carry line ends. Here a value is complete
-    when it is set: nothing is decoded, encoded or guessed.
-    """
-
-    def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
-        """Return name and value. Raises `ValueError` for a value with controls or line ends in it."""
-        text = str(value)
-        if not text.isprintable():
-            raise ValueError(f"the header {name} has characters that cannot be sent")
-        return name, text
-
-    def header_fetch_parse(self, name: str, value: str) -> Any:
-        """Return the value as it was set."""
-        return value
-
-    def fold(self, name: str, value: str) -> str:
-        """Return the header with its line ends."""
-        return fold(name, value)
-
-    def fold_binary(self, name: str, value: str) -> bytes:
-        """Return the header with its line ends; only an address outside ASCII needs UTF-8 (RFC 6532)."""
-        return fold(name, value).encode()
-
-
-# 76: RFC 2045 6.7 and 6.8, the limit of an encoded line of a body.
-WIRE = HeaderPolicy(linesep="\r\n", max_line_length=76, cte_type="7bit")

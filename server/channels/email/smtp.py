@@ -134,13 +134,18 @@ def _submit(server: smtplib.SMTP, sender: str, recipient: str, raw: bytes) -> No
     _expect(2, "MAIL", *_ask(server, "MAIL", f"FROM:<{sender}>{_extension(server, recipient)}"))
     _expect(2, "RCPT", *_ask(server, "RCPT", f"TO:<{recipient}>"))
     _expect(3, "DATA", *_ask(server, "DATA"))
-    _send(server, re.sub(rb"(?m)^\.", b"..", raw) + b".\r\n")  # RFC 5321 4.5.2
+    _send(server, _dotted(raw) + b".\r\n")
     try:
         code, words = _reply(server)
     except _BrokenError as error:
         error.sent = True
         raise
     _expect(2, "the mail", code, words)
+
+
+def _dotted(raw: bytes) -> bytes:
+    """Return a mail with a dot before each dot that begins a line (RFC 5321 4.5.2)."""
+    return (b"." if raw.startswith(b".") else b"") + raw.replace(b"\n.", b"\n..")
 
 
 def _expect(first: int, step: str, code: int, words: str) -> None:

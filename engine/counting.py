@@ -23,6 +23,8 @@ YEARS = range(1970, 9000)
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
 _NIGHT = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
 _DAILY = re.compile(r"([01]\d|2[0-3]):([0-5]\d) (\S+)", re.ASCII)
+# The library looks for a name in folders and packages, one in another for each slash.
+_ZONE = re.compile(r"UTC|[A-Za-z0-9_+-]{1,40}(?:/[A-Za-z0-9_+-]{1,40}){1,3}")
 
 
 class Span(NamedTuple):
@@ -169,7 +171,7 @@ def zone(name: str) -> ZoneInfo:
 
     Raises `ValueError`, one sentence.
     """
-    known = name == "UTC" or ("/" in name and not name.startswith(("posix/", "right/")))
+    known = _ZONE.fullmatch(name) and not name.startswith(("posix/", "right/"))
     try:
         return ZoneInfo(name if known else "")
     except (ValueError, OSError, ZoneInfoNotFoundError):

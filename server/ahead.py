@@ -25,6 +25,9 @@ _READY: Final = Statement[Prepared](
         (Prepared.match == match) & (Prepared.seat == seat) & (Prepared.dropped == "")
     )
 )
+_OF_PERSON: Final = Statement[Prepared](
+    lambda match, user: Prepared.select().where((Prepared.match == match) & (Prepared.user == user))
+)
 
 
 def prepare(match_id: int, user: User, text: str, *, after: str = "", now: datetime) -> Prepared:
@@ -52,10 +55,7 @@ def prepare(match_id: int, user: User, text: str, *, after: str = "", now: datet
 
 def ready(match: Match, user: User | None) -> Prepared | None:
     """Return the move the person has ready, or one that was dropped and not yet put away, or None."""
-    if user is None:
-        return None
-    found: Prepared | None = Prepared.get_or_none((Prepared.match == match) & (Prepared.user == user))
-    return found
+    return None if user is None else _OF_PERSON.first(match=match.id, user=user.id)
 
 
 def put_away(match_id: int, user: User) -> None:

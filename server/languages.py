@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from functools import cache
+from functools import cache, lru_cache
 from gettext import NullTranslations
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from babel import Locale
 from babel.messages import mofile, pofile
 from babel.messages.catalog import Catalog
 from babel.support import Translations
-from jinja2 import Environment
+from jinja2 import Environment, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
 
 from engine import language
 
@@ -64,8 +66,22 @@ def teach(environment: Environment) -> None:
     environment.install_gettext_callables(  # type: ignore[attr-defined]
         language.gettext, language.ngettext, newstyle=True, pgettext=language.pgettext
     )
+    environment.globals["_"] = environment.globals["gettext"] = _say
     # What comes out of a variable, say a code of the log: unlike a sentence of a template it holds no markup.
     environment.filters["said"] = language.gettext
+
+
+@pass_context
+def _say(context: Context, message: str, /, **facts: Any) -> str:
+    """Return a sentence of a template as Jinja's own `gettext` does, those without facts once for all."""
+    found = _said(language.spoken(), message, markup=context.eval_ctx.autoescape, whole=not facts)
+    return found % facts if facts else found
+
+
+@lru_cache(maxsize=4096)
+def _said(spoken: NullTranslations, message: str, *, markup: bool, whole: bool) -> str:
+    found = Markup(spoken.gettext(message)) if markup else spoken.gettext(message)  # noqa: S704 - it is our own
+    return found % {} if whole else found
 
 
 def current() -> str:
@@ -75,7 +91,12 @@ def current() -> str:
 
 def locale() -> Locale:
     """Return how the language spoken just now writes instants, numbers and plurals."""
-    return Locale.parse(current())
+    return _locale(current())
+
+
+@cache
+def _locale(code: str) -> Locale:
+    return Locale.parse(code)
 
 
 def best(wanted: Iterable[str]) -> str:

@@ -9,8 +9,14 @@ from engine.language import gettext as _
 from server import accounts, db, log
 from server.errors import Refused
 from server.models import Match, Note, User
+from server.models.statements import Statement
 
 LONGEST: Final = 5000
+
+_NOTE: Final = Statement[Note](lambda match, user: Note.select().where((Note.match == match) & (Note.user == user)))
+_NOTES: Final = Statement[Note](
+    lambda user: Note.select().join(Match).where((Note.user == user) & (Match.status == "running"))
+)
 
 
 def write(match: Match, user: User, text: str, now: datetime) -> None:
@@ -32,10 +38,10 @@ def write(match: Match, user: User, text: str, now: datetime) -> None:
 
 def read(match: Match, user: User | None) -> str:
     """Return what the person has noted, "" if nothing."""
-    found = user and Note.get_or_none((Note.match == match) & (Note.user == user))
+    found = _NOTE.first(match=match.id, user=user.id) if user else None
     return found.text if found else ""
 
 
 def first_lines(user: User) -> dict[int, str]:
-    """Return the first line of each note of the person, by the number of its match."""
-    return {note.match_id: note.text.partition("\n")[0] for note in Note.select().where(Note.user == user)}
+    """Return the first line of each note of the person about a running match, by the number of the match."""
+    return {note.match_id: note.text.partition("\n")[0] for note in _NOTES.rows(user=user.id)}

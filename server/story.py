@@ -61,12 +61,10 @@ def lines(played: Played, called: Sequence[str], viewer: int | None, after: int 
 
 def _names_then(played: Played, called: Sequence[str]) -> list[list[str]]:
     """Return, for each row, the names of those who sat there when it was written."""
-    takeovers = [row for row in played.rows if row.kind == "takeover"]
     people = played.head.get("people", ())
-    if not takeovers or len(people) != len(called):
+    known = substitutes(played)
+    if not known or len(people) != len(called):
         return [list(called)] * len(played.rows)
-    numbers = {*people, *(int(row.text.removeprefix("person:")) for row in takeovers if row.text.startswith("person:"))}
-    known = {user.id: user.name for user in User.select().where(User.id.in_(numbers))}
     first = [known.get(number, name) for number, name in zip(people, called, strict=True)]
     now, then = list(first), []
     for row in played.rows:
@@ -76,6 +74,17 @@ def _names_then(played: Played, called: Sequence[str]) -> list[list[str]]:
             played_on = person == row.text
             now[row.seat] = _by_bot(first[row.seat]) if played_on else known.get(int(person), _("Somebody"))
     return then
+
+
+def substitutes(played: Played) -> dict[int, str]:
+    """Return the names, by number, of all who have sat in a match of which a seat was taken over; none of others."""
+    takeovers = [row for row in played.rows if row.kind == "takeover"]
+    # Whom a record means is known only where it comes from.
+    if not takeovers or played.match.imported_at:
+        return {}
+    persons = (row.text for row in takeovers if row.text.startswith("person:"))
+    numbers = {*played.head.get("people", ()), *(int(text.removeprefix("person:")) for text in persons)}
+    return {user.id: user.name for user in User.select(User.id, User.name).where(User.id.in_(numbers))}
 
 
 def since_own(played: Played, seat: int) -> int:

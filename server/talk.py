@@ -11,8 +11,17 @@ from server import commands, db, log, play, throttle
 from server.commands import Asked
 from server.errors import Refused
 from server.models import Match, Seat, Talk, User
+from server.models.statements import Statement
 
 LONGEST: Final = 1000
+ALL: Final = 2**31 - 1
+
+_LATEST: Final = Statement[Talk](
+    lambda match, most: Talk.select().where(Talk.match == match).order_by(Talk.id.desc()).limit(most)
+)
+_SPEAKERS: Final = Statement[User](
+    lambda match: User.select().where(User.id.in_(Talk.select(Talk.user).where(Talk.match == match)))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +65,15 @@ def speak(match: Match, user: User, text: str, now: datetime) -> None:
     _speak(match, user, line, now, None)
 
 
-def lines(match: Match, last: int | None = None) -> list[Talk]:
+def lines(match: Match, last: int = ALL) -> list[Talk]:
     """Return the talk of a match, oldest first; with `last` only so many lines from the end.
 
     What bots say is in the language spoken just now.
     """
-    newest = Talk.select(Talk, User).join(User).where(Talk.match == match).order_by(Talk.id.desc())
-    found = list(newest.limit(last))[::-1]
+    found = _LATEST.rows(match=match.id, most=last)[::-1]
+    speakers = {user.id: user for user in _SPEAKERS.rows(match=match.id)} if found else {}
     for line in found:
+        line.user = speakers[line.user_id]
         if line.user.bot and line.text:
             line.text = _(line.text)
     return found

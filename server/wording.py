@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -43,8 +44,13 @@ __all__ = [
 
 def when(instant: datetime, zone: str) -> str:
     """Return the instant in the reader's zone with its name and offset: Tue 1 Dec 2026, 14:05 CET (UTC+1)."""
+    return _when(instant, zone, languages.current())
+
+
+@lru_cache(maxsize=2048)
+def _when(instant: datetime, zone: str, code: str) -> str:
     local = instant.astimezone(_zone(zone))
-    return f"{format_datetime(local, _PATTERNS[languages.current()], locale=languages.locale())} {_label(local)}"
+    return f"{format_datetime(local, _PATTERNS[code], locale=languages.locale())} {_label(local)}"
 
 
 def until(instant: datetime, zone: str) -> str:

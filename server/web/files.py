@@ -17,6 +17,7 @@ from typing import Any, Final
 import flask
 
 from server.web import sheets
+from server.web.addresses import address
 
 FOLDER: Final = Path(__file__).parent.parent / "static"
 LIFE: Final = 30 * 86400
@@ -91,16 +92,20 @@ def _modules(folder: Path) -> Callable[[str, str], list[str]]:
 
     def modules(script: str, kind: str) -> list[str]:
         """Return the addresses of all modules that a script of a match needs, so that they are fetched at once."""
-        return [flask.url_for("static", filename=name) for name in names(script, kind)]
+        return [address("static", filename=name) for name in names(script, kind)]
 
     return modules
 
 
 def _game_file(folder: Path) -> Callable[[str, str], str]:
+    @cache
+    def held(kind: str, name: str) -> str:
+        files = (f"games/{holder}/{name}" for holder in (kind, "default"))
+        return next((file for file in files if (folder / file).is_file()), "")
+
     def game_file(kind: str, name: str) -> str:
         """Return the address of a file that a game brings, else of the one for all games, "" if there is neither."""
-        found = (f"games/{holder}/{name}" for holder in (kind, "default"))
-        file = next((file for file in found if (folder / file).is_file()), "")
-        return flask.url_for("static", filename=file) if file else ""
+        file = held(kind, name)
+        return address("static", filename=file) if file else ""
 
     return game_file

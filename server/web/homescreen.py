@@ -16,7 +16,7 @@ import flask
 from engine.language import gettext as _
 from server import languages
 from server.errors import Refused
-from server.web import files
+from server.web import addresses, files
 
 pages = flask.Blueprint("homescreen", __name__)
 
@@ -82,8 +82,12 @@ def papers() -> dict[str, Any]:
 def address() -> str:
     """Return the address of the worker for the language spoken just now."""
     code = languages.current()
-    edition = hashlib.sha256(kept(code).encode()).hexdigest()[:10]
-    return flask.url_for("homescreen.worker", language=code, v=edition)
+    return addresses.address("homescreen.worker", language=code, v=_edition(code))
+
+
+@cache
+def _edition(code: str) -> str:
+    return hashlib.sha256(kept(code).encode()).hexdigest()[:10]
 
 
 @cache

@@ -15,6 +15,7 @@ import flask_login
 from engine import language
 from server import languages, preferences, wording
 from server.errors import Refused
+from server.web import addresses
 from server.web.guard import field, safe_target
 
 pages = flask.Blueprint("language", __name__)
@@ -91,5 +92,9 @@ def _words_address(code: str) -> str:
     """Return where the sentences of the scripts are, "" for English, which they hold themselves."""
     if code == "en":
         return ""
-    version = hashlib.sha256(_words(code).encode()).hexdigest()[:10]
-    return flask.url_for("language.words", code=code, v=version)
+    return addresses.address("language.words", code=code, v=_version(code))
+
+
+@cache
+def _version(code: str) -> str:
+    return hashlib.sha256(_words(code).encode()).hexdigest()[:10]

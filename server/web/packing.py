@@ -5,15 +5,22 @@ from __future__ import annotations
 import secrets
 import struct
 import zlib
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import flask
 
 LEAST: Final = 1000
 """So many bytes are sent as they are."""
+QUICK: Final = 4
+"""How hard is tried to make a page small: the last twentieth of its bytes would take twice as long as all the rest."""
+THOROUGH: Final = 9
 _TEXTS: Final = ("text/", "application/json", "application/javascript", "application/manifest+json", "image/svg+xml")
 _PADDING: Final = 200
+
+Part: TypeAlias = tuple[str, Callable[[], bytes]]
+"""A text that stands in a page, and how to get it as a `chunk`."""
 
 
 def install(app: flask.Flask) -> None:
@@ -30,7 +37,7 @@ def install(app: flask.Flask) -> None:
         body = response.get_data()
         if len(body) >= LEAST:
             # The same bytes go to everybody, so their packed form is kept, and its length tells nothing.
-            response.set_data(_kept(body) if flask.request.endpoint == "static" else packed(body, padding()))
+            response.set_data(_kept(body) if flask.request.endpoint == "static" else _page(body))
             response.headers["Content-Encoding"] = "gzip"
             tag, _ = response.get_etag()
             if tag:
@@ -48,6 +55,22 @@ def _may_pack(response: flask.Response) -> bool:
     )
 
 
+def _page(body: bytes) -> bytes:
+    return packed(body, padding(), QUICK, flask.g.get("parts", ()))
+
+
+def part(text: str, chunk: Callable[[], bytes]) -> None:
+    """Say that a text will stand in the page that is being made, and how to get it as a chunk, which may be kept."""
+    flask.g.setdefault("parts", []).append((text, chunk))
+
+
+def chunk(text: str) -> bytes:
+    """Return a part of a page packed by itself, to be put between others that are."""
+    packer = _packer(QUICK)
+    # After a full flush nothing refers to what stands before it (RFC 1951), so such chunks may stand in any order.
+    return b"".join((packer.compress(text.encode()), packer.flush(zlib.Z_FULL_FLUSH)))
+
+
 def padding() -> bytes:
     """Return a name of random length for the head of a packed page.
 
@@ -57,11 +80,30 @@ def padding() -> bytes:
     return b"x" * secrets.randbelow(_PADDING)
 
 
-def packed(body: bytes, name: bytes = b"") -> bytes:
-    """Return the bytes in the gzip format (RFC 1952), with a file's name in its head that nobody reads."""
-    packer = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
-    head = struct.pack("<4BIBB", 0x1F, 0x8B, 8, 8 if name else 0, 0, 0, 255) + (name + b"\0" if name else b"")
-    return head + packer.compress(body) + packer.flush() + struct.pack("<II", zlib.crc32(body), len(body) & 0xFFFFFFFF)
+def packed(body: bytes, name: bytes = b"", level: int = THOROUGH, parts: Iterable[Part] = ()) -> bytes:
+    """Return the bytes in the gzip format (RFC 1952), with a file's name in its head that nobody reads.
+
+    `parts` stand in the body and are had as chunks; one that does not stand there does no harm.
+    """
+    packer = _packer(level)
+    found = [struct.pack("<4BIBB", 0x1F, 0x8B, 8, 8 if name else 0, 0, 0, 255), name + b"\0" if name else b""]
+    done = 0
+    for start, length, ready in _placed(body, parts):
+        if start >= done:
+            found += [packer.compress(body[done:start]), packer.flush(zlib.Z_FULL_FLUSH), ready()]
+            done = start + length
+    found += [packer.compress(body[done:]), packer.flush()]
+    return b"".join((*found, struct.pack("<II", zlib.crc32(body), len(body) & 0xFFFFFFFF)))
+
+
+def _placed(body: bytes, parts: Iterable[Part]) -> list[tuple[int, int, Callable[[], bytes]]]:
+    """Return where each part stands, -1 for one that does not, and how long it is, in this order."""
+    plain = [(text.encode(), ready) for text, ready in parts]
+    return sorted(((body.find(each), len(each), ready) for each, ready in plain), key=lambda each: each[0])
+
+
+def _packer(level: int) -> Any:
+    return zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
 
 
 @lru_cache(maxsize=128)

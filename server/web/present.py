@@ -6,20 +6,38 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from engine.base import Outcome, View
 from engine.language import gettext as _
 from engine.timerule import WrongRule
-from server import archive, companions, dials, guide, lobby, log, notes, rematch, seating, story, tale, talk
+from server import (
+    archive,
+    companions,
+    dials,
+    guide,
+    lobby,
+    log,
+    notes,
+    rematch,
+    seating,
+    story,
+    tale,
+    talk,
+    tournaments,
+)
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
 from server.web.boards import drawn
 from server.web.choices import Looked, choices
+from server.web.fragments import Keeper, sight
 
 # Lines of talk that a page shows; nobody reads back further, and a flood must not weigh every page down.
 SHOWN_TALK = 200
+# Bytes that the lessons of a guide take.
+LESSONS = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +101,38 @@ def chosen(match: Match) -> tuple[str, ...]:
     )
 
 
+class Scene:
+    """What a viewer may know of the match as it stands, found out when it is first asked for: to draw it."""
+
+    def __init__(self, played: Played, seat: int | None) -> None:
+        self._played = played
+        self._seat = seat
+
+    @cached_property
+    def view(self) -> View:
+        """The view of the match."""
+        return self._played.view(self._seat)
+
+
 def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]:
     """Return what the page of a running or finished match shows to the person."""
-    played = log.current(match.id)
-    match, seats = played.match, log.places(match)
-    seat = log.own_number(match, user)
+    played = _current(match)
+    match, seats = played.match, log.places(played.match)
+    seat = _own_seat(seats, user)
     called, zone = story.names(seats), user.zone if user else "UTC"
-    lines = story.lines(played, called, seat, zone=zone)
+    scene, keeper = Scene(played, seat), Keeper(sight(played, seats, seat, user))
+    lines = keeper.lines(played, lambda after: story.lines(played, called, seat, after, zone))
     since = story.since_own(played, seat) if seat is not None else match.length
     news = [line for line in lines if line.seq > since and _is_news(line, seat)]
     # Who has just moved sees his own move marked.
     gone = story.undone(played)
     moves = [line for line in lines if line.touched and line.seq not in gone]
     marks = story.marks([line for line in news if line in moves][-6:] or moves[-1:])
-    guided = guide.read(played, seats, called, seat)
+    left = seat is not None and not seats[seat].guided
+    guided = keeper.thing("guide", lambda: guide.read(played, seats, called, seat), lambda _told: LESSONS, left)
     if guided and guided.lesson:
         # The lesson's places come after those of the last move, which stay in sight.
         marks = tuple(dict.fromkeys((*marks, *guided.lesson.places)))
-    view = played.view(seat)
     shown = dials.dials(played, seats, now)
     my_turn = seat is not None and seat in played.position.to_act and not match.frozen_at
     return {
@@ -116,9 +148,11 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "told": news or moves[-1:] or lines[-1:],
         "marks": marks,
         "guide": guided,
-        "view": view,
-        "board": drawn(played.game, view, marks),
-        "position": played.game.text(view, called),
+        "scene": scene,
+        "kept": keeper.block,
+        "board": keeper.text("board", lambda: drawn(played.game, scene.view, marks), marks),
+        "position": keeper.text("position", lambda: played.game.text(scene.view, called)),
+        "to_act": played.position.to_act,
         "my_turn": my_turn,
         "dials": shown,
         "dial": dials.next_to_act(() if match.frozen_at else [shown[seat]] if my_turn and seat is not None else shown),
@@ -127,10 +161,11 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "tale": tale.tell(played, called),
         "note": notes.read(match, user),
         "rematch": _rematch(match, seats, user, now),
+        "tournament": tournaments.part(match),
         "again": match.status == "finished" and seat is not None and companions.alone(seats),
         "choices": choices(Looked(played, seats, called, user, seat, now)),
         "expected": log.expected(played, seat),
-        "example": story.example(played.game, view),
+        "example": keeper.text("example", lambda: story.example(played.game, scene.view)),
         "sentence": story.standing(played, called, seat),
         "public": story.standing(played, called, None) if lobby.may_see(match, None) else "",
         "acting": [called[number] for number in played.position.to_act],
@@ -139,10 +174,21 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "rule": rule_sentence(match),
         "options": chosen(match),
         "may_talk": user is not None and any(user.id in {seat.owner_id, seat.user_id} for seat in seats),
-        "last_hash": story.shown_hash(played),
+        "last_hash": keeper.text("hash", lambda: story.shown_hash(played)),
         "commitment": lobby.commitment(match),
         "fairness": archive.fairness(match, seats) if played.outcome else None,
     }
+
+
+def _current(match: Match) -> Played:
+    """Return the match, which has just been read, as its log tells it; with columns of another look if they differ."""
+    played = log.read(match)
+    return played if match.length == played.position.seq else log.current(match.id)
+
+
+def _own_seat(seats: Sequence[Seat], user: User | None) -> int | None:
+    """Return the number of the seat that the person sits in, None if he does not."""
+    return next((number for number, seat in enumerate(seats) if user and seat.user_id == user.id), None)
 
 
 def _is_news(line: story.Line, seat: int | None) -> bool:
@@ -164,7 +210,7 @@ def replay_page(match: Match, user: User | None, seq: int, opened: bool = False)
     With `opened` a finished match shows what was hidden then.
     """
     played, seats = log.read(match), log.places(match)
-    seat = log.own_number(match, user)
+    seat = _own_seat(seats, user)
     called, zone = story.names(seats), user.zone if user else "UTC"
     step = story.step(played, called, seat, seq, zone)
     if step is None:

@@ -8,6 +8,7 @@ Colours, sizes and places are attributes: a page may forbid all style in the doc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 
 from engine.base import Layer, View
@@ -24,14 +25,25 @@ __all__ = ["FONT", "definitions", "land", "picture", "pieces", "territories"]
 
 def picture(view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
     """Return the SVG document; `marks` are the names of touched territories, numbered in this order."""
-    width, height = SIZE
     label = escape(_("Map of Clans"))
+    if layer == "ground":
+        return _ground(label)
     drawn = {
         "whole": lambda: f"{definitions()}{land()}{territories(view)}{pieces(view, marks)}",
-        "ground": lambda: f"{definitions()}{land()}",
         "above": lambda: f"{_shared()}{territories(view)}{pieces(view, marks)}",
         "pieces": lambda: f"{_shared()}{pieces(view, marks)}",
     }[layer]()
+    return _document(label, drawn)
+
+
+@cache
+def _ground(label: str) -> str:
+    """Return the map without anything on it, the same object each time: it is long, and asked for with each mail."""
+    return _document(label, f"{definitions()}{land()}")
+
+
+def _document(label: str, drawn: str) -> str:
+    width, height = SIZE
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board" role="group" aria-label="{label}" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{FONT}, Georgia, serif">'
@@ -39,6 +51,7 @@ def picture(view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> st
     )
 
 
+@cache
 def _shared() -> str:
     """Return the definitions of what lies on the ground."""
     return f'<defs aria-hidden="true">{shapes()}{symbols()}</defs>'

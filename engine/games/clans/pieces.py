@@ -194,11 +194,27 @@ def _free_place(name: str, taken: Sequence[Disc]) -> tuple[float, float]:
     """Return where a number stands: amid an empty territory, else where it hides least, rather inside than outside."""
     x, y = ROOMS[INDEX[name]].centre
     near = [disc for disc in taken if abs(disc[0] - x) + abs(disc[1] - y) < 220]
-    best, found = -1000.0, (x, y)
-    for inward in (1.0, 0.4, 0.2, 0.05):
+    # The middle, then points ever nearer to the border: none can have more than 20 for its room.
+    found = (x, y)
+    best = min(_room(x, y, near, -1000.0), 20) + 4
+    for inward in (0.4, 0.2, 0.05):
+        if best >= 20 + 4 * inward:
+            break
         for a, b in SHAPES[INDEX[name]].points:
             across, down = a + inward * (x - a), b + inward * (y - b)
-            room = min(hypot(across - dx, down - dy) - radius for dx, dy, radius in near)
+            room = _room(across, down, near, best - 4 * inward)
             if min(room, 20) + 4 * inward > best:
                 best, found = min(room, 20) + 4 * inward, (across, down)
     return found
+
+
+def _room(x: float, y: float, near: list[Disc], least: float) -> float:
+    """Return how far it is to the nearest disc; something less as soon as it is no more than `least`."""
+    room = 1000.0
+    for n, (across, down, radius) in enumerate(near):
+        room = min(room, hypot(x - across, y - down) - radius)
+        if room <= least:
+            # What is in the way here is in the way next to here.
+            near.insert(0, near.pop(n))
+            break
+    return room

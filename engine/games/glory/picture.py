@@ -26,19 +26,29 @@ __all__ = ["FONT", "card_svg", "picture", "pieces", "targets"]
 
 def picture(view: View, marks: Sequence[str] = (), layer: Layer = "whole") -> str:
     """Return the SVG document; `marks` are touched spots and places, numbered in this order."""
-    places = view.table["places"]
-    wide, high = number(width(places)), number(HEIGHT)
+    places, walls = view.table["places"], view.table["options"]["row"] == SEPARATE
     label = escape(_("Table of Clans and Glory"))
-    ground = moor(places, view.table["options"]["row"] == SEPARATE)
+    if layer == "ground":
+        return _ground(label, view.seats, places, walls)
     drawn = {
-        "whole": lambda: f"{ground}{targets(view)}{pieces(view, marks)}",
-        "ground": lambda: ground,
+        "whole": lambda: f"{moor(places, walls)}{targets(view)}{pieces(view, marks)}",
         "pieces": lambda: pieces(view, marks),
     }[layer]()
+    return _document(label, view.seats, places, drawn)
+
+
+@cache
+def _ground(label: str, seats: int, places: int, walls: bool) -> str:
+    """Return the table without anything on it, the same object each time: it is long, and asked for with each mail."""
+    return _document(label, seats, places, moor(places, walls))
+
+
+def _document(label: str, seats: int, places: int, drawn: str) -> str:
+    wide, high = number(width(places)), number(HEIGHT)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board" role="group" aria-label="{label}" '
         f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" font-family="{FONT}, Georgia, serif">'
-        f"{_symbols(view.seats, places)}{drawn}</svg>"
+        f"{_symbols(seats, places)}{drawn}</svg>"
     )
 
 

@@ -80,7 +80,7 @@ def due(now: datetime, limit: int) -> list[Match]:
     """Return finished matches that nobody is at: those never judged first, those played here first,
     game by game, the newest of each first."""
     held = Analysis.select(Analysis.match).where(Analysis.leased_until > now)
-    over = (Match.status == "finished") & Match.id.not_in(held)
+    over = Match.over() & Match.id.not_in(held)
     found: list[Match] = []
     for version, here, kind in product(range(VERSION), (True, False), _kinds()):
         # Game by game, each along the index: no look at a match that nobody can judge.

@@ -17,7 +17,7 @@ from engine.language import gettext as _
 from server import columns, home, log, story, wording
 from server.errors import Refused
 from server.log import Played
-from server.models import Match, Seat, User
+from server.models import Match, User
 from server.settings import Settings
 
 NAMESPACE: Final = "http://www.w3.org/2005/Atom"
@@ -101,9 +101,7 @@ def _turn(played: Played, called: list[str], seat: int, user: User) -> Item:
 
 
 def _ends(user: User) -> Iterable[Item]:
-    mine = ((Seat.owner == user) | (Seat.user == user)) & (Match.status == "finished")
-    ended = Match.select().join(Seat).where(mine).distinct().order_by(Match.finished_at.desc(), Match.id.desc())
-    matches = list(ended.limit(ENDS))
+    matches = home.latest(user, ENDS)
     places = log.places_of(matches)
     for match in matches:
         with suppress(Refused):

@@ -88,7 +88,11 @@ def rebuild(match_id: int, now: datetime) -> None:
     """Write the cached columns of a match again from its log."""
     with db.transaction():
         match = log.get(match_id, hold=True)
-        columns.store(log.read(match), log.places(match), now)
+        played = log.read(match)
+        if played.outcome is None:
+            # It runs after all, so it is on the lists of its players again.
+            Seat.update(ended_at=None).where(Seat.match == match_id).execute()
+        columns.store(played, log.places(match), now)
 
 
 def running_or_over() -> list[int]:

@@ -99,7 +99,7 @@ def _mine(numbers: Iterable[int]) -> dict[int, Mine]:
     """Return of each person who plays what there is to do for him; from the columns, without replay."""
     numbers = set(numbers)
     waiting, rows = home.waiting_for(numbers), Counter[int]()
-    theirs = Seat.user.in_(list(numbers)) & (Match.status == "running")
+    theirs = Seat.user.in_(list(numbers)) & Seat.ended_at.is_null() & (Match.status == "running")
     entries: list[Any] = list(Seat.select(Seat.user, Match.length).join(Match).where(theirs).tuples())
     for user, length in entries:
         rows[user] += length

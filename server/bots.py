@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future
@@ -12,9 +13,10 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 from engine.bots import Sight, mind
-from server import db, deadlines, log, play, thinking
+from server import deadlines, log, play, thinking
 from server.errors import Refused
 from server.models import Match, Seat, User
+from server.models.statements import Statement
 from server.thinking import Thinker
 
 logger = logging.getLogger(__name__)
@@ -57,7 +59,10 @@ def run(thinkers: Thinker, now: Callable[[], datetime], seconds: float = 2, limi
 
 def _round(thinkers: Thinker, now: Callable[[], datetime], seconds: float, limit: int) -> int:
     room = thinkers.count * max(1, int(SPAN / seconds))
-    looks = [look for match in _due(now(), limit, room) for look in _looks(match, now())]
+    found = _due(now(), limit, room)
+    free = Match.select().where(Match.id.in_([match.id for match in found]) & deadlines.free(now()))
+    taken = set(deadlines.claim(free, now())) if found else set()
+    looks = [look for match in found if match in taken for look in _looks(match)]
     made, again = _think(thinkers, looks, now, seconds)
     # The process may have died of one of them: thought about one by one, the others have nothing to do with it.
     return made + sum(_think(thinkers, [look], now, seconds)[0] for look in again)
@@ -69,13 +74,13 @@ def _due(now: datetime, limit: int, room: int) -> list[Match]:
     Any may be among them, so that nobody who has many matches keeps another waiting for ever; of the slow ones each
     host has one before another has two. Matches that all people have left wait until there is nothing else to do.
     """
-    free = Match.leased_until.is_null() | (Match.leased_until <= now)
-    free &= Match.frozen_at.is_null()
-    waiting = Match.select().where((Match.bot_acts == True) & (Match.status == "running") & free)  # noqa: E712
+    if not _WAITING.tuples(now=now):
+        return []
+    waiting = _is_waiting(now)
     slow_ones, watched = _seating(User.bot.in_(list(SLOW))), _seating(User.bot == "")
-    quick = _some(waiting.where(~slow_ones & watched), limit)
+    quick = _some(waiting & ~slow_ones & watched, limit)
     slow: list[Match] = []
-    either = _some(waiting.where(slow_ones & watched), limit)
+    either = _some(waiting & slow_ones & watched, limit)
     places = log.places_of(either)
     for match in either:
         (slow if _is_slow(match, places[match.id]) else quick).append(match)
@@ -83,15 +88,33 @@ def _due(now: datetime, limit: int, room: int) -> list[Match]:
     return found or _some(waiting, LEFTOVERS)
 
 
+def _is_waiting(now: Any) -> Any:
+    return Match.bot_acts & (Match.status == "running") & deadlines.free(now)
+
+
+_WAITING: Final = Statement[Match](lambda now: Match.select(Match.id).where(_is_waiting(now)).limit(1))
+
+
 def _seating(whom: Any) -> Any:
-    """Return the condition that such a user sits in a match in which a bot is awaited."""
-    same = Match.alias()
-    seats = Seat.select(Seat.match).join(User, on=Seat.user).switch(Seat).join(same, on=Seat.match == same.id)
-    return Match.id.in_(seats.where((same.bot_acts == True) & whom))  # noqa: E712
+    """Return the condition that such a user sits in a match."""
+    # Asked match by match: the search ends when enough are found.
+    return Match.id.in_(Seat.select(Seat.match).join(User, on=Seat.user).where((Seat.match == Match.id) & whom))
 
 
-def _some(query: Any, limit: int) -> list[Match]:
-    return list(query.order_by(db.at_random()).limit(limit))
+def _some(wanted: Any, limit: int) -> list[Match]:
+    """Return up to so many matches by number, from any place on, around the end."""
+    query = Match.select().where(wanted).order_by(Match.id)
+    last = (
+        Match.select(Match.id)
+        .where(Match.bot_acts & (Match.status == "running"))
+        .order_by(Match.id.desc())
+        .limit(1)
+        .scalar()
+        or 0
+    )
+    start = secrets.randbelow(last + 1)
+    found = list(query.where(Match.id > start).limit(limit))
+    return found + list(query.where(Match.id <= start).limit(limit - len(found))) if len(found) < limit else found
 
 
 def _by_turns(matches: Sequence[Match]) -> list[Match]:
@@ -115,12 +138,10 @@ def _strength(seats: Sequence[Seat], seat: Seat) -> str:
     return strength if strength not in SLOW or any(not each.user.bot for each in seats) else "steady"
 
 
-def _looks(match: Match, now: datetime) -> list[Look]:
-    """Claim the match for the time of thinking, and return what its bots see."""
+def _looks(match: Match) -> list[Look]:
+    """Return what the bots of a match see, which has been claimed for the time of thinking."""
+    # A damaged match stays leased for a while, so that it does not keep the others from their turn.
     try:
-        # A damaged match stays leased for a while, so that it does not keep the others from their turn.
-        if not deadlines.claim(match, now):
-            return []
         played, seats = log.read(log.get(match.id)), log.places(match)
         return [
             Look(

@@ -16,8 +16,9 @@ APART: Final = timedelta(hours=20)
 
 def wanted(user: User) -> bool:
     """Whether the person wants such a mail for all his matches or for one that runs."""
-    one = (Seat.user == user) & (Seat.turn_mail == "daily") & (Match.status == "running")
-    return user.turn_mail == "daily" or bool(Seat.select().join(Match).where(one).exists())
+    one = (Seat.user == user) & Seat.ended_at.is_null() & (Seat.turn_mail == "daily")
+    running = Seat.select().join(Match).where(one & (Match.status == "running"))
+    return user.turn_mail == "daily" or bool(running.exists())
 
 
 def plan(user: User, now: datetime) -> None:
@@ -28,7 +29,8 @@ def plan(user: User, now: datetime) -> None:
 
 def _last(user: User) -> datetime:
     """Return when the person's last mail of a day was queued; long ago if he has had none."""
-    mine = (Outbox.user == user) & (Outbox.kind == "digest") & Outbox.state.not_in(["dropped", "failed"])
+    mine = (Outbox.user == user) & Outbox.match.is_null() & (Outbox.kind == "digest")
+    mine &= Outbox.state.not_in(["dropped", "failed"])
     newest = Outbox.select().where(mine).order_by(Outbox.id.desc()).first()
     return newest.created_at if newest else EPOCH
 
@@ -72,5 +74,6 @@ def _queue(user: User, now: datetime) -> bool:
 
 def _awaited(user: User) -> bool:
     """Whether the person is awaited where he wants to be told once a day; from the columns, without replay."""
-    running = Seat.select(Seat, Match).join(Match).where((Seat.user == user) & (Match.status == "running"))
+    held = (Seat.user == user) & Seat.ended_at.is_null()
+    running = Seat.select(Seat, Match).join(Match).where(held & (Match.status == "running"))
     return any(seat.number in seat.match.awaited and seat.wish == "daily" for seat in running)

@@ -80,8 +80,8 @@ def mails(now: datetime) -> dict[str, int]:
 
 def queues() -> dict[str, int]:
     """Return how much waits for bots, for the reading of mails, and for the judging of matches."""
-    judged = Match.select(Match.id).where((Match.status == "finished") & (Match.judged < VERSION))
-    acting = (Match.status == "running") & (Match.bot_acts == True) & Match.frozen_at.is_null()  # noqa: E712
+    judged = Match.select(Match.id).where(Match.over() & (Match.judged < VERSION))
+    acting = Match.bot_acts & (Match.status == "running") & Match.frozen_at.is_null()
     return {
         "bots": count(Match.select(Match.id).where(acting)),
         "inbound": count(Inbound.select(Inbound.id).where(Inbound.done_at.is_null())),

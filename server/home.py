@@ -15,6 +15,7 @@ from server.dials import Dial
 from server.errors import Refused
 from server.log import Played
 from server.models import Invited, Match, Seat, User
+from server.models.statements import Sized, Statement
 
 # A second look within this time is not worth a write.
 VISIT: Final = timedelta(seconds=30)
@@ -22,6 +23,56 @@ VISIT: Final = timedelta(seconds=30)
 QUIET: Final = frozenset({"hours", "vacation", "outage"})
 # Least time left first, then matches without a limit: left to themselves, the databases put these at different ends.
 _BY_TIME: Final = (Match.deadline.asc(nulls="last"), Match.id)
+
+# What every page asks, for the one person who looks at it.
+_TURNS: Final = Statement[Seat](
+    lambda user: (
+        Seat.select(Seat.number, Match.to_act, Match.id, Match.deadline)
+        .join(Match)
+        .where((Seat.user == user) & Seat.ended_at.is_null() & _going_on())
+        .order_by(*_BY_TIME)
+    )
+)
+# One after the other: of either at once the database would rather ask all matches that have ended.
+_ENDS: Final = Statement[Seat](lambda user: Seat.select(Seat.match).join(Match).where((Seat.user == user) & _is_news()))
+_ENDS_FIRST: Final = Statement[Seat](
+    lambda user: Seat.select(Seat.match).join(Match).where((Seat.owner == user) & _is_news())
+)
+_ASKED: Final = Statement[Match](lambda user: _invited(Invited.user == user).order_by(Match.id))
+_RUNNING: Final = Statement[Match](
+    lambda user: (
+        Match.select()
+        .join(Seat)
+        .where((Seat.user == user) & Seat.ended_at.is_null() & (Match.status == "running"))
+        .order_by(*_BY_TIME)
+    )
+)
+_TABLES: Final = Statement[Match](
+    lambda user: (
+        Match.select()
+        .join(Seat)
+        .where((Seat.owner == user) & Seat.ended_at.is_null() & (Match.status == "open"))
+        .order_by(Match.id)
+    )
+)
+_LOST: Final = Statement[Match](
+    lambda user: (
+        Match.select()
+        .join(Seat)
+        .where((Seat.owner == user) & Seat.ended_at.is_null() & (Seat.user != user) & (Match.status == "running"))
+        .order_by(Match.id)
+        .limit(20)
+    )
+)
+_UNSEEN: Final = Sized[Match](
+    lambda numbers: Match.select().where(Match.id.in_(numbers)).order_by(Match.finished_at.desc()).limit(20)
+)
+_FILED: Final = Statement[Seat](lambda user, most: _filing(Seat.user == user, Match.over()).limit(most))
+_FILED_FIRST: Final = Statement[Seat](lambda user, most: _filing(Seat.owner == user, Match.over()).limit(most))
+_MATCHES: Final = Sized[Match](lambda numbers: Match.select().where(Match.id.in_(numbers)))
+_PLACE: Final = Statement[Seat](
+    lambda match, user: Seat.select().where((Seat.match == match) & ((Seat.user == user) | (Seat.owner == user)))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +96,8 @@ class Entry:
 
 def entries(user: User, now: datetime) -> list[Entry]:
     """Return the person's running matches: his turn first, each group by the time left, without a limit last."""
-    query = Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running"))
     noted = notes.first_lines(user)
-    found = _entries(query.order_by(*_BY_TIME), user, now, noted)
+    found = _entries(_RUNNING.rows(user=user.id), user, now, noted)
     return sorted(found, key=lambda entry: not entry.my_turn)
 
 
@@ -60,20 +110,24 @@ def due(user: User, now: datetime) -> list[Entry]:
 
 def waiting(user: User) -> int:
     """Return how much waits for the person: his turns, invitations, and ends that he has not looked at."""
-    return waiting_for([user.id])[user.id]
+    return len(_turns(user)) + len(_ends(user)) + len(invitations(user))
 
 
 def waiting_for(numbers: Collection[int]) -> Counter[int]:
     """Return by number of the person how much waits for each of these people; from the columns, without replay."""
     found: Counter[int] = Counter()
-    held = Seat.user.in_(list(numbers)) & _going_on()
+    held = Seat.user.in_(list(numbers)) & Seat.ended_at.is_null() & _going_on()
     running: list[Any] = list(Seat.select(Seat.user, Seat.number, Match.to_act).join(Match).where(held).tuples())
     found.update(user for user, number, to_act in running if str(number) in to_act.split(","))
-    theirs = Seat.user.in_(list(numbers)) | Seat.owner.in_(list(numbers))
-    new = theirs & (Match.status == "finished") & (Seat.seen < Match.length)
-    ends: list[Any] = list(Seat.select(Seat.user, Seat.owner, Seat.match).join(Match).where(new).tuples())
-    found.update(user for user, _match in {(user, end[2]) for end in ends for user in end[:2] if user in numbers})
-    asked: list[Any] = list(_invited(numbers).select(Invited.user).tuples())
+    ends = set[tuple[int, int]]()
+    # One after the other: of either at once the database would rather ask all matches that have ended.
+    for place in (Seat.user, Seat.owner):
+        new = Seat.select(place, Seat.match).join(Match).where(place.in_(list(numbers)) & _is_news())
+        there: list[Any] = list(new.tuples())
+        ends.update(there)
+    found.update(user for user, _match in ends)
+    known = Match.game.in_(list(games.games()))
+    asked: list[Any] = list(_invited(Invited.user.in_(list(numbers)) & known).select(Invited.user).tuples())
     found.update(user for (user,) in asked)
     return found
 
@@ -83,28 +137,33 @@ def next_waiting(user: User, after: Match) -> Match | None:
 
     So what is skipped comes round last. A match that is frozen is passed over: nothing can be done there.
     """
-    others = [match for match in awaiting(user) if match.id != after.id]
-    later = [match for match in others if _place(match) > _place(after)]
-    earlier = [match for match in others if match not in later]
-    return next((match for match in (*later, *earlier) if _is_sound(match)), None)
+    until = Match.deadline.db_value(after.deadline)
+    turns = [(number, due) for number, due in _turns(user) if number != after.id]
+    later = [number for number, due in turns if _place(number, due) > _place(after.id, until)]
+    earlier = [number for number, _due in turns if number not in later]
+    return next((match for match in map(log.get, (*later, *earlier)) if _is_sound(match)), None)
+
+
+def _turns(user: User) -> list[tuple[int, int | None]]:
+    """Return number and deadline, as it is stored, of the matches in which the person is awaited, by the time left."""
+    found = _TURNS.tuples(user=user.id)
+    return [(number, until) for seat, to_act, number, until in found if str(seat) in to_act.split(",")]
 
 
 def tables(user: User) -> list[Match]:
     """Return the open tables the person sits at."""
-    mine = (Seat.owner == user) & (Match.status == "open") & Match.game.in_(list(games.games()))
-    return list(Match.select().join(Seat).where(mine).order_by(Match.id))
+    return [match for match in _TABLES.rows(user=user.id) if match.game in games.games()]
 
 
 def invitations(user: User) -> list[Match]:
     """Return the open tables with a free seat that the person is invited to and does not sit at."""
-    return list(_invited([user.id]).order_by(Match.id))
+    return [match for match in _ASKED.rows(user=user.id) if match.game in games.games()]
 
 
 def lost(user: User) -> list[Match]:
     """Return the running matches in which a bot plays what was the person's seat, and he may have it back."""
-    query = Match.select().join(Seat).where((Seat.owner == user) & (Seat.user != user) & (Match.status == "running"))
     found = []
-    for match in query.order_by(Match.id).limit(20):
+    for match in _LOST.rows(user=user.id):
         with contextlib.suppress(Refused):
             if seating.own_lost_seat(log.read(match), log.places(match), user) is not None:
                 found.append(match)
@@ -113,18 +172,52 @@ def lost(user: User) -> list[Match]:
 
 def unseen(user: User) -> list[Match]:
     """Return finished matches whose end the person has not looked at."""
-    mine = (Seat.owner == user) | (Seat.user == user)
-    query = Match.select().join(Seat).where(mine & (Match.status == "finished") & (Seat.seen < Match.length)).distinct()
-    return list(query.order_by(Match.finished_at.desc()).limit(20))
+    return _UNSEEN.among(_ends(user))
+
+
+def _ends(user: User) -> set[int]:
+    """Return the numbers of all of these."""
+    return {number for ended in (_ENDS, _ENDS_FIRST) for (number,) in ended.tuples(user=user.id)}
 
 
 def finished(user: User, limit: int) -> list[Match]:
     """Return the person's finished matches whose end he has looked at, newest first."""
-    mine = (Seat.owner == user) | (Seat.user == user)
-    query = (
-        Match.select().join(Seat).where(mine & (Match.status == "finished") & (Seat.seen >= Match.length)).distinct()
-    )
+    numbers = {number for ended in (_FILED, _FILED_FIRST) for (number,) in ended.tuples(user=user.id, most=limit)}
+    found = _MATCHES.among(numbers)
+    return sorted(found, key=lambda match: (match.finished_at, match.id), reverse=True)[:limit]
+
+
+def latest(user: User, limit: int, which: Any = None, before: Match | None = None) -> list[Match]:
+    """Return the matches that ended last in which a person or bot sat first or last, newest first.
+
+    `which` is a condition of theirs, and all ended before the match `before`, if one is given.
+    """
+    which = Match.over() if which is None else which
+    if before is not None:
+        end, number = before.finished_at, before.id
+        which &= (Match.finished_at <= end) & ((Match.finished_at < end) | (Match.id < number))
+    fresh = Seat.select(Seat.match).join(Match).where(Seat.ended_at.is_null() & (Match.status == "finished"))
+    numbers = _filed(user, which, limit, before)
+    for place in (Seat.user, Seat.owner):
+        numbers |= {seat.match_id for seat in fresh.where(place == user)}
+    query = Match.select().where(Match.id.in_(list(numbers)) & which)
     return list(query.order_by(Match.finished_at.desc(), Match.id.desc()).limit(limit))
+
+
+def _filed(user: User, which: Any, limit: int, before: Match | None = None) -> set[int]:
+    """Return the numbers of the last so many matches whose ends are no news to who sat there, along the index."""
+    numbers: set[int] = set()
+    for place in (Seat.user, Seat.owner):
+        newest = _filing(place == user, which)
+        if before is not None:
+            newest = newest.where(Seat.ended_at <= before.finished_at)
+        numbers |= {seat.match_id for seat in newest.limit(limit)}
+    return numbers
+
+
+def _filing(whose: Any, which: Any) -> Any:
+    filed = Seat.select(Seat.match).join(Match).where(Seat.ended_at.is_null(False) & which & whose)
+    return filed.order_by(Seat.ended_at.desc(), Seat.match.desc())
 
 
 def is_kept(match: Match, user: User | None) -> bool:
@@ -151,20 +244,23 @@ def seen(match: Match, user: User | None) -> int:
 def visit(match: Match, user: User, now: datetime) -> None:
     """Note that the person has looked at the match as it stands; not if he just has, nor if nothing can be stored."""
     mine = (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
-    seat = Seat.get_or_none(mine)
+    seat = _PLACE.first(match=match.id, user=user.id)
     just = seat is not None and seat.visited_at is not None and now - seat.visited_at < VISIT
-    if seat is None or (just and seat.seen >= match.length):
+    ended = match.finished_at if match.status == "finished" else None
+    if seat is None or (just and seat.seen >= match.length and seat.ended_at == ended):
         return
     # A match can still be read when the disk is full.
-    with contextlib.suppress(*db.Unavailable), db.transaction():
+    with contextlib.suppress(*db.Unavailable), db.passing():
         Seat.update(visited_at=now).where(mine).execute()
         # A page that was asked for earlier may come later.
         Seat.update(seen=match.length).where(mine & (Seat.seen < match.length)).execute()
+        if ended:
+            Seat.update(ended_at=ended).where(mine).execute()
 
 
 def awaiting(user: User) -> list[Match]:
     """Return the running matches in which the person is awaited, by the time left; from the columns, without replay."""
-    query = Seat.select(Seat, Match).join(Match).where((Seat.user == user) & _going_on())
+    query = Seat.select(Seat, Match).join(Match).where((Seat.user == user) & Seat.ended_at.is_null() & _going_on())
     return [seat.match for seat in query.order_by(*_BY_TIME) if seat.number in seat.match.awaited]
 
 
@@ -173,12 +269,17 @@ def _going_on() -> Any:
     return (Match.status == "running") & Match.frozen_at.is_null()
 
 
-def _invited(numbers: Collection[int]) -> Any:
-    """Return the query of the invitations of these people that can be taken up."""
+def _is_news() -> Any:
+    """Return the condition that the match of a seat has ended, and its person has not looked at how."""
+    return Seat.ended_at.is_null() & (Match.status == "finished") & (Seat.seen < Match.length)
+
+
+def _invited(whom: Any) -> Any:
+    """Return the query of the invitations of some people that can be taken up, if the game is installed."""
     sits = Seat.select(Seat.match).where(Seat.owner == Invited.user)
     taken = Seat.select(db.count_all()).where(Seat.match == Match.id)
-    able = (Match.status == "open") & Match.game.in_(list(games.games())) & (taken < Match.seats)
-    return Match.select().join(Invited).where(Invited.user.in_(list(numbers)) & able & Match.id.not_in(sits))
+    able = (Match.status == "open") & (taken < Match.seats)
+    return Match.select().join(Invited).where(whom & able & Match.id.not_in(sits))
 
 
 def _entries(matches: Iterable[Match], user: User, now: datetime, noted: Mapping[int, str]) -> list[Entry]:
@@ -228,5 +329,5 @@ def _is_sound(match: Match) -> bool:
     return True
 
 
-def _place(match: Match) -> tuple[float, int]:
-    return (match.deadline.timestamp() if match.deadline else float("inf"), match.id)
+def _place(number: int, deadline: int | None) -> tuple[float, int]:
+    return (float("inf") if deadline is None else deadline, number)

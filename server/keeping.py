@@ -27,6 +27,7 @@ LONGEST_REASON: Final = 200
 LONGEST_TEXT: Final = 20_000
 STATUSES: Final = ("running", "open", "finished", "cancelled", "frozen")
 STATES: Final = ("queued", "taken", "handed", "held", "failed", "dropped", "sent")
+DONE: Final = frozenset({"failed", "dropped", "sent"})
 # What became of a mail that is a report of another machine, and of one that is written to the keepers themselves.
 REPORTS: Final = ("bounce-hard", "bounce-soft", "bounce-unclear", "silent-report")
 TO_KEEPERS: Final = "for-keepers"
@@ -143,7 +144,8 @@ def remove(number: int, admin: User, name: str, now: datetime) -> None:
         raise Refused("not-yours", _("The account of a keeper is not deleted here; take the right away first."))
     if accounts.name_key(name) != user.name_key:
         raise Refused("bad-input", _("Write the name of the person to delete the account."))
-    for match in Match.select().join(Seat).where((Seat.user == user) & Match.frozen_at.is_null(False)).limit(1):
+    held = (Seat.user == user) & Seat.ended_at.is_null()
+    for match in Match.select().join(Seat).where(held & Match.frozen_at.is_null(False)).limit(1):
         raise log.frozen(match)
     # Seats are given up one by one: so it is noted before, and again if it has to be done again.
     with db.transaction():
@@ -199,7 +201,7 @@ def matches(text: str, status: str, before: int) -> Page:
 
 
 def _seated(name: str) -> Any:
-    whose = User.select(User.id).where(User.name_key == accounts.name_key(name))
+    whose = [user.id for user in User.select(User.id).where(User.name_key == accounts.name_key(name))]
     return Seat.select(Seat.match).where(Seat.user.in_(whose) | Seat.owner.in_(whose))
 
 
@@ -216,9 +218,21 @@ def people(text: str, before: int) -> Page:
 
 
 def mails(state: str, before: int) -> Page:
-    """Return mails and calls to be sent, in this state, "" for any."""
-    query = Outbox.select().where(Outbox.state == state) if state else Outbox.select()
-    return _page(query, Outbox.id, before)
+    """Return mails and calls to be sent, in this state, "" for any; of those done with the last done with first."""
+    if state in DONE:
+        return _done(state, before)
+    waiting = Outbox.done_at.is_null() & (Outbox.state == state)
+    return _page(Outbox.select().where(waiting) if state else Outbox.select(), Outbox.id, before)
+
+
+def _done(state: str, before: int) -> Page:
+    query = Outbox.select().where(Outbox.done_at.is_null(False) & (Outbox.state == state))
+    last: Any = Outbox.get_or_none((Outbox.id == before) & Outbox.done_at.is_null(False)) if before else None
+    if last is not None:
+        at = Outbox.done_at <= last.done_at
+        query = query.where(at & ((Outbox.done_at < last.done_at) | (Outbox.id < last.id)))
+    rows = list(query.order_by(Outbox.done_at.desc(), Outbox.id.desc()).limit(PAGE + 1))
+    return Page(tuple(rows[:PAGE]), rows[PAGE - 1].id if len(rows) > PAGE else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from server.desk import writing
 from server.errors import Refused
 from server.log import stamp
 from server.models import Job, Match, Outage
+from server.models.statements import Statement
 
 # Restarts and slow ticks are no outage.
 LEAST: Final = timedelta(minutes=10)
@@ -83,7 +84,14 @@ def _give_back(match: Match, outage: Outage, now: datetime) -> None:
         return
 
 
+_UNSETTLED: Final = Statement[Job](
+    lambda unseen: (
+        Job.select(Job.began_at).where((Job.name == BEAT) & (Job.began_at <= unseen))
+        | Outage.select(Outage.began_at).where(Outage.done_at.is_null())
+    )
+)
+
+
 def unsettled(now: datetime) -> bool:
     """Whether there is an outage that has not been given back, or noticed, yet."""
-    unseen = Job.select().where((Job.name == BEAT) & (Job.began_at <= now - LEAST))
-    return bool(unseen.exists() or Outage.select().where(Outage.done_at.is_null()).exists())
+    return bool(_UNSETTLED.tuples(unseen=now - LEAST))

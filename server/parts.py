@@ -17,7 +17,7 @@ from engine.replay import MOVE, NOT_BY_THE_PERSON, RESIGN, TAKEOVER, TIMEOUT, Ro
 from server import db, log
 from server.errors import Refused
 from server.log import Played
-from server.models import Match, Pace, Part, Rating, Seat, Watermark
+from server.models import Match, Pace, Part, Rating, Seat, User, Watermark
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def note_finished(until: datetime, limit: int = 100) -> int:
     A match that cannot be replayed, or was not played here, counts for nobody. While somebody else is at this work it
     is left to him.
     """
-    ended = (Match.status == "finished") & (Match.counted == False) & (Match.finished_at <= until)  # noqa: E712
+    ended = Match.over() & (Match.counted == False) & (Match.finished_at <= until)  # noqa: E712
     noted = 0
     for match in list(Match.select().where(ended).order_by(Match.finished_at, Match.id).limit(limit)):
         # The log of a match that has ended never changes, so it is read before anything is held.
@@ -179,9 +179,18 @@ def _note(match: Match, people: Sequence[Deeds], winners: Sequence[int]) -> bool
             return False
         fresh = (Match.id == match.id) & (Match.counted == False)  # noqa: E712
         if Match.update(counted=True).where(fresh).execute():
+            _file(match)
             for person in people:
                 _store(match, person, winners, pending=person in rated and len(rated) > 1)
     return True
+
+
+def _file(match: Match) -> None:
+    """Let the seats in which nobody sat who could look at the end wait for that no more."""
+    there = User.id.in_([Seat.user, Seat.owner]) & (User.bot == "") & User.deleted_at.is_null()
+    somebody = User.select(User.id).where(there)
+    nobodys = (Seat.match == match) & Seat.user.not_in(somebody) & Seat.owner.not_in(somebody)
+    Seat.update(ended_at=match.finished_at).where(nobodys).execute()
 
 
 def _store(match: Match, person: Deeds, winners: Sequence[int], *, pending: bool) -> None:

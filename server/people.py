@@ -118,7 +118,7 @@ def profile(user: User, viewer: User | None, now: datetime) -> Profile:
     since = _year_before(now)
     sums = _sums(user, since)
     return Profile(
-        running=_seats(Seat.user == user, "running").count(),
+        running=_seats((Seat.user == user) & Seat.ended_at.is_null(), "running").count(),
         finished=_seats((Seat.user == user) | (Seat.owner == user), "finished").count(),
         records=tuple(_record(user, each, viewer, now) for each in sums if each.played),
         since=since,
@@ -139,13 +139,8 @@ def finished(user: User, after: int = 0) -> Page:
 
     `after` is the `more` of the page before: pages never shift when matches end meanwhile.
     """
-    own = Seat.select(Seat.match).where((Seat.owner == user) | (Seat.user == user))
-    query = Match.select().where(Match.listed() & Match.id.in_(own))
     last = Match.get_or_none((Match.id == after) & (Match.status == "finished")) if after else None
-    if last is not None:
-        end, number = last.finished_at, last.id
-        query = query.where((Match.finished_at <= end) & ((Match.finished_at < end) | (Match.id < number)))
-    found = list(query.order_by(Match.finished_at.desc(), Match.id.desc()).limit(PAGE + 1))
+    found = home.latest(user, PAGE + 1, Match.listed(), last)
     return Page(tuple(found[:PAGE]), found[PAGE - 1].id if len(found) > PAGE else None)
 
 

@@ -203,10 +203,11 @@ def _store(rating: Rating) -> None:
 
 def _go_back(first: Part) -> None:
     """Undo all that was rated from a place on, so that it is rated again."""
-    behind = (Part.finished_at > first.finished_at) | (
-        (Part.finished_at == first.finished_at) & (Part.match > first.match_id)
+    # The first half says nothing new, but lets the database begin there.
+    behind = (Part.finished_at >= first.finished_at) & (
+        (Part.finished_at > first.finished_at) | (Part.match > first.match_id)
     )
-    undone = Part.mu.is_null(False) & behind
+    undone = (Part.pending == False) & Part.mu.is_null(False) & behind  # noqa: E712
     touched = list(Part.select(Part.user, Part.game).where(undone).distinct())
     Part.update(pending=True, mu=None, sigma=None, shown=None).where(undone).execute()
     for part in touched:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
@@ -31,6 +32,7 @@ from server import (
     sessions,
     thinking,
     throttle,
+    tournaments,
     visitors,
 )
 from server.inbound import work
@@ -57,11 +59,14 @@ class Scheduler:
         self.thinkers: thinking.Thinker = thinking.Thinkers(settings.bots_thinking, NICE)
         self.idlers: thinking.Thinker = thinking.Thinkers(1, NICEST)
         self.ticker = BackgroundScheduler(timezone="UTC")
+        self._door = threading.Lock()
+        self._waits = False
         self.jobs: dict[str, Callable[[], Any]] = {
             "deadlines": self._deadlines,
             "digests": lambda: digests.run(clock.now()),
             "reminders": lambda: deadlines.remind(clock.now()),
             "bots": lambda: bots.run(self.thinkers, clock.now, settings.bots_seconds),
+            "tournaments": lambda: tournaments.run(clock.now()),
             "outbox": self._deliver,
             "calls": lambda: hooks.run(settings, clock.now, self.caller),
             "ratings": lambda: ratings.count_up(clock.now()),
@@ -109,9 +114,24 @@ class Scheduler:
         """Do one job once and note how it went; a fault is logged and never ends the ticking."""
         try:
             with db.connected():
-                self._noted(name)
+                if self._may_write():
+                    self._noted(name)
+        except db.Unavailable as fault:
+            # In a line: every job says so in every tick, for as long as it lasts.
+            logger.error("job %s waits for the database: %s", name, str(fault.__context__ or fault).partition("\n")[0])
         except Exception:
             logger.exception("job %s failed", name)
+
+    def _may_write(self) -> bool:
+        """Whether the database takes writes; what has changed in that is logged once, not by every job."""
+        waits = db.is_read_only()
+        with self._door:
+            changed, self._waits = waits != self._waits, waits
+        if changed and waits:
+            logger.warning("the database takes no writes: all regular work waits")
+        elif changed:
+            logger.warning("the database takes writes again: regular work goes on")
+        return not waits
 
     def _noted(self, name: str) -> None:
         began = clock.now()
@@ -133,7 +153,7 @@ def is_news(line: logging.LogRecord) -> bool:
 
 def note(name: str, began: datetime, succeeded: datetime | None, fault: str = "") -> None:
     """Store when a job began and that it succeeded, or failed then and of what; the last of each is remembered."""
-    with db.transaction():
+    with db.passing():
         Job.insert(name=name, began_at=began).on_conflict_ignore().execute()
         ended = {"failed_at": began, "fault": fault[:200]} if succeeded is None else {"succeeded_at": succeeded}
         Job.update(began_at=began, **ended).where(Job.name == name).execute()

@@ -11,7 +11,7 @@ from server import accounts, throttle, vacations
 from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played
-from server.models import Match, Seat, User
+from server.models import Match, Pairing, Seat, User
 
 # Each time the clock may begin anew: without an end nobody may hold up the others.
 MOST_RETURNS: Final = 5
@@ -37,6 +37,9 @@ def cancel(match_id: int, by: User, via: str, *, now: datetime) -> None:
     with writing(match_id, now) as desk:
         seat = desk.own_seat(by)
         desk.require_running()
+        if Pairing.select().where(Pairing.match == desk.match).exists():
+            told = _("A match of a tournament is not called off. Who does not want to play it resigns.")
+            raise Refused("not-running", told)
         if any(row.kind == "move" for row in desk.played.rows):
             told = _("A match is called off only before the first move; later all must agree to end it.")
             raise Refused("not-running", told)
@@ -131,5 +134,5 @@ def knows_another(played: Played, user: User, seat: int) -> bool:
 
 def offered(limit: int = 50) -> list[Match]:
     """Return the running matches with a seat that anybody may take over, newest first."""
-    query = Match.select().where((Match.offers == True) & (Match.status == "running"))  # noqa: E712
+    query = Match.select().where(Match.offers & (Match.status == "running"))
     return list(query.order_by(Match.id.desc()).limit(limit))

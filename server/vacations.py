@@ -14,6 +14,7 @@ from server.desk import Desk, writing
 from server.errors import Refused
 from server.log import Played, stamp
 from server.models import Match, Seat, User, Vacation
+from server.models.statements import Statement
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +22,16 @@ DAYS_A_YEAR: Final = 42
 LONGEST: Final = timedelta(days=28)
 # So far ahead may one be announced.
 AHEAD: Final = timedelta(days=180)
+
+# One that was called off before it began ends as it begins.
+_COMING: Final = Statement[Vacation](
+    lambda user, now: (
+        Vacation.select()
+        .where((Vacation.user == user) & (Vacation.ends_at > now) & (Vacation.ends_at > Vacation.starts_at))
+        .order_by(Vacation.starts_at)
+        .limit(1)
+    )
+)
 
 
 def announce(user: User, starts_at: datetime, ends_at: datetime, via: str, *, now: datetime) -> Vacation:
@@ -54,11 +65,7 @@ def end(user: User, via: str, *, now: datetime) -> None:
 
 def current(user: User, now: datetime) -> Vacation | None:
     """Return the vacation that the person is on or has announced, None if there is none."""
-    # One that was called off before it began ends as it begins.
-    real = (Vacation.ends_at > now) & (Vacation.ends_at > Vacation.starts_at)
-    query = Vacation.select().where((Vacation.user == user) & real)
-    found: Vacation | None = query.order_by(Vacation.starts_at).first()
-    return found
+    return _COMING.first(user=user.id, now=now)
 
 
 def days_left(user: User, year: int) -> int:
@@ -113,7 +120,8 @@ def _tell(user: User, vacation: Vacation, via: str, now: datetime) -> None:
 
 def _everywhere(user: User, tell: Callable[[Desk], None], now: datetime) -> None:
     """Tell each of the person's running matches something, in an order that all keep who hold several."""
-    query = Match.select().join(Seat).where((Seat.user == user) & Match.status.in_(["open", "running"]))
+    held = (Seat.user == user) & Seat.ended_at.is_null()
+    query = Match.select().join(Seat).where(held & Match.status.in_(["open", "running"]))
     for match in list(query.order_by(Match.id)):
         # A table that waits is held as well: should it begin at this moment, that comes before or after.
         if log.get(match.id, hold=True).status == "open":

@@ -179,8 +179,8 @@ def _hold(whose: object) -> User:
 
 def _playing(user: User, kind: str) -> Match | None:
     """Return the running match of the game that the person plays against bots alone."""
-    own = (Seat.user == user) & (Match.status == "running") & (Match.game == kind) & (Match.host == user)
-    for match in Match.select().join(Seat).where(own).order_by(Match.id.desc()):
+    own = (Seat.user == user) & Seat.ended_at.is_null() & (Match.status == "running") & (Match.game == kind)
+    for match in Match.select().join(Seat).where(own & (Match.host == user)).order_by(Match.id.desc()):
         if companions.alone(log.places(match)):
             return match
     return None
@@ -199,7 +199,8 @@ def _forget(number: int, now: datetime) -> bool:
         user: User | None = db.locked(User.select().where(over)).first()
         if user is None:
             return False
-        for match in list(Match.select().join(Seat).where((Seat.user == user) & (Match.status == "running"))):
+        held = (Seat.user == user) & Seat.ended_at.is_null()
+        for match in list(Match.select().join(Seat).where(held & (Match.status == "running"))):
             _end(match.id, user, now)
         accounts.forget(user, now)
     return True

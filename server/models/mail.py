@@ -81,7 +81,10 @@ class Outbox(Model):
     note = CharField(200, default="")  # why it was dropped, failed or put off, for people
 
     class Meta:
-        indexes = ((("done_at", "due_at"), False), (("match", "user", "id"), False))
+        indexes = ((("done_at", "due_at"), False), (("user", "match", "id"), False))
+
+
+Outbox.add_index(Outbox.index(Outbox.state, Outbox.done_at, Outbox.id, where=Outbox.done_at.is_null(False)))
 
 
 class Inbound(Model):
@@ -103,7 +106,11 @@ class Inbound(Model):
     done_at = InstantField(null=True)
 
     class Meta:
-        indexes = ((("done_at", "received_at"), False),)
+        indexes = (
+            (("done_at", "received_at"), False),
+            (("state", "received_at"), False),
+            (("verdict", "id"), False),
+        )
 
 
 class MailKey(Model):

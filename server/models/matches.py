@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from peewee import (
     AutoField,
@@ -59,27 +59,39 @@ class Match(Model):
     imported_at = InstantField(null=True)  # for a match that was not played here but came as a record
 
     class Meta:
-        indexes = (
-            (("status", "counted", "finished_at", "id"), False),
-            (("judged", "game", "status", "imported_at", "finished_at"), False),
-            (("offers", "status"), False),
-            (("status", "deadline"), False),
-            (("status", "reminder_at"), False),
-            (("bot_acts", "deadline"), False),
-            (("status", "unlisted", "finished_at", "id"), False),
-            (("status", "unlisted", "game", "finished_at", "id"), False),
-            (("status", "unlisted", "reason", "finished_at", "id"), False),
-        )
+        indexes = ((("status", "id"), False),)
+
+    @staticmethod
+    def over() -> Any:
+        """Return the condition that a match has ended, in the words of the indexes of such matches."""
+        return (Match.status == "finished") & Match.finished_at.is_null(False)
 
     @staticmethod
     def listed() -> Any:
         """Return the condition that a match has ended and is not a visitor's."""
-        return (Match.status == "finished") & (Match.unlisted == False)  # noqa: E712
+        return Match.over() & (Match.unlisted == False)  # noqa: E712
 
     @property
     def awaited(self) -> tuple[int, ...]:
         """The seats awaited."""
         return tuple(int(seat) for seat in self.to_act.split(",") if seat.isdecimal())
+
+
+# Each holds the matches alone that it is asked for: so a move touches few of them, and what has ended burdens none.
+_OVER: Final = Match.finished_at.is_null(False)
+for _fields, _held in (
+    ((Match.status, Match.counted, Match.finished_at, Match.id), _OVER),
+    ((Match.judged, Match.game, Match.status, Match.imported_at, Match.finished_at), _OVER),
+    ((Match.status, Match.unlisted, Match.finished_at, Match.id), _OVER),
+    ((Match.status, Match.unlisted, Match.game, Match.finished_at, Match.id), _OVER),
+    ((Match.status, Match.unlisted, Match.reason, Match.finished_at, Match.id), _OVER),
+    ((Match.status, Match.deadline), Match.deadline.is_null(False)),
+    ((Match.status, Match.reminder_at), Match.reminder_at.is_null(False)),
+    ((Match.status, Match.id), Match.bot_acts),
+    ((Match.status, Match.id), Match.offers),
+    ((Match.id,), Match.frozen_at.is_null(False)),
+):
+    Match.add_index(Match.index(*_fields, where=_held))
 
 
 class Seat(Model):
@@ -93,8 +105,8 @@ class Seat(Model):
     id = AutoField()
     match = ForeignKeyField(Match, index=False)
     number = SmallIntegerField(null=True)
-    user = ForeignKeyField(User)  # who sits there now
-    owner = ForeignKeyField(User)  # who sat there first
+    user = ForeignKeyField(User, index=False)  # who sits there now
+    owner = ForeignKeyField(User, index=False)  # who sat there first
     contribution = CharField(64)  # the person's part of the fair deal
     joined_at = InstantField()
     seen = IntegerField(default=0)  # the last row the person has seen on a page
@@ -103,9 +115,16 @@ class Seat(Model):
     turn_mail = CharField(8, default="")  # how he is told of his turns in this match, "" as in all his matches
     score = IntegerField(null=True)
     won = BooleanField(default=False)
+    # When the match ended, noted once the end is no news to whoever sat there: what has it waits for nobody.
+    ended_at = InstantField(null=True)
 
     class Meta:
-        indexes = ((("match", "owner"), True), (("match", "number"), True))
+        indexes = (
+            (("match", "owner"), True),
+            (("match", "number"), True),
+            (("user", "ended_at", "match"), False),
+            (("owner", "ended_at", "match"), False),
+        )
 
     @property
     def wish(self) -> str:
@@ -136,6 +155,9 @@ class LogRow(Model):
 
 class Talk(Model):
     """A line of a match's table talk. It is not a row of the log: talking never makes a move stale."""
+
+    if TYPE_CHECKING:
+        user_id: int
 
     id = AutoField()
     match = ForeignKeyField(Match)

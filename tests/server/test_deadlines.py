@@ -40,8 +40,8 @@ def plan(statement: str, values: list[object]) -> str:
 @pytest.mark.parametrize(
     ("search", "index"),
     [
-        (lambda now: deadlines.due(now, 100), "match_status_deadline"),
-        (deadlines.remind, "match_status_reminder_at"),
+        (lambda now: list(deadlines.due(now, 100)), "match_deadline"),
+        (lambda now: list(deadlines.to_remind(now, 100)), "match_reminder_at"),
         (lambda now: outbox.deliver_due(None, None, lambda: now), "outbox_done_at_due_at"),
     ],
 )
@@ -127,15 +127,27 @@ def test_a_claim_is_for_one(house: House) -> None:
     house.started("Ailsa", "Bran")
     house.later(days=1)
     first, second = deadlines.due(house.now, 9), deadlines.due(house.now, 9)
-    assert deadlines.claim(first[0], house.now)
-    assert not deadlines.claim(second[0], house.now)
-    assert deadlines.due(house.now, 9) == []
+    assert len(deadlines.claim(first, house.now)) == 1
+    assert deadlines.claim(second, house.now) == []
+    assert list(deadlines.due(house.now, 9)) == []
+
+
+def test_schedulers_that_look_at_the_same_moment_take_different_matches(house: House) -> None:
+    for _ in range(6):
+        house.started("Ailsa", "Bran")
+    house.later(days=1)
+
+    def take() -> list[int]:
+        return [match.id for match in deadlines.claim(deadlines.due(house.now, 2), house.now)]
+
+    taken = in_parallel(*[take] * 3)
+    assert sorted(number for some in taken for number in some) == list(range(1, 7))
 
 
 def test_the_lease_of_a_scheduler_that_died_runs_out(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     house.later(days=1)
-    assert deadlines.claim(match, house.now)
+    assert deadlines.claim(deadlines.due(house.now, 9), house.now) == [match]
     house.later(seconds=119)
     assert deadlines.run(lambda: house.now) == 0
     house.later(seconds=1)
@@ -145,9 +157,11 @@ def test_the_lease_of_a_scheduler_that_died_runs_out(house: House) -> None:
 
 def test_a_claim_on_a_deadline_that_has_moved_is_nobodys(house: House) -> None:
     match = house.started("Ailsa", "Bran")
-    house.later(hours=23)
+    late = deadlines.due(house.later(hours=24), 9)
+    assert list(late.clone()) == [match]
+    house.now = START + timedelta(hours=23)
     house.move(match)
-    assert not deadlines.claim(match, house.later(hours=1))
+    assert deadlines.claim(late, house.later(hours=1)) == []
 
 
 def test_a_damaged_match_does_not_hold_up_the_others(house: House, caplog: pytest.LogCaptureFixture) -> None:

@@ -178,7 +178,8 @@ def test_a_person_whose_seat_a_bot_took_gets_no_turn_of_that_seat(house: House) 
     match = house.started("Ailsa", "Bran", "Catrin")
     late = awaited(house, match)
     for _ in range(2):
-        deadlines.run(lambda: house.later(days=1))
+        house.later(days=1)
+        deadlines.run(lambda: house.now)
         while awaited(house, match) != late and not awaited(house, match).bot:
             house.move(match)
     deadlines.remind(house.now)

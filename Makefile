@@ -41,9 +41,7 @@ audit: $(VENV)/dev.done
 	@$(BIN)/python -m tools.audit
 
 bench: $(VENV)/dev.done
-	@$(BIN)/python -m bench.replay
-	@$(BIN)/python -m bench.playouts
-	@$(BIN)/python -m bench.pages
+	@$(BIN)/python -m bench
 
 hardship: $(VENV)/dev.done
 	@$(BIN)/pytest -q -m hardship tests

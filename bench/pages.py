@@ -1,16 +1,20 @@
-"""Prints what pages weigh and when their largest part is seen, on a first visit and on the next: the median of five.
+"""Tells what pages weigh and when their largest part is seen, on a first visit and on the next: the median of five.
 
-Run from the root of the project: `python -m bench.pages`. The demo is served from an empty folder and looked at with
-Chromium over a line of 1.6 Mbit/s down, 0.75 Mbit/s up and 150 ms of delay, as its "Slow 4G" has.
+Run from the root of the project: `python -m bench.pages [--quick]`. The demo is served from an empty folder and looked
+at with Chromium over a line of 1.6 Mbit/s down, 0.75 Mbit/s up and 150 ms of delay, as its "Slow 4G" has.
 """
 
 from __future__ import annotations
 
 import statistics
+import sys
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from bench import figures
+from bench.figures import Figure
 from tools import hosting
 from tools.screenshots import PASSWORD, demo
 
@@ -24,6 +28,8 @@ PAGES = (
     ("rules of Clans and Glory", "/rules/glory", ""),
 )
 ROUNDS = 5
+WEIGHTS = {"first visit": 150.0, "next visit": 30.0}
+"""So many kilobytes may a visit weigh."""
 SLOW = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 0.75e6 / 8}
 SIZES: tuple[ViewportSize, ...] = ({"width": 1280, "height": 900}, {"width": 360, "height": 740})
 LARGEST = """() => new Promise((done) => {
@@ -73,17 +79,34 @@ def look(browser: Browser, site: str, path: str, who: str, size: ViewportSize) -
 
 
 def main() -> None:
-    """Look at each page `ROUNDS` times."""
+    """Look as the command line says."""
+    print(figures.table(measure(quick="--quick" in sys.argv)))
+
+
+def measure(*, quick: bool = False) -> list[Figure]:
+    """Return what pages weigh on a wide window and a narrow one, whichever is more, and when they are seen."""
+    chosen, sizes, rounds = (PAGES[:1], SIZES[:1], 1) if quick else (PAGES, SIZES, ROUNDS)
+    found = []
     with demo() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        for name, path, who in PAGES:
-            for size in SIZES:
-                looks = [look(browser, site, path, who, size) for _ in range(ROUNDS)]
-                print(f"{name}, {size['width']} pixels wide:")
-                for n, when in enumerate(("first visit", "next visit")):
-                    weight, requests, largest = (statistics.median(one[n][part] for one in looks) for part in range(3))
-                    print(f"  {when}: {weight / 1000:.0f} kB in {requests:.0f} requests, seen after {largest:.0f} ms")
+        for name, path, who in chosen:
+            looks = [[look(browser, site, path, who, size) for _ in range(rounds)] for size in sizes]
+            found += told(name, looks)
         browser.close()
+    return found
+
+
+def told(name: str, looks: Sequence[Sequence[tuple[Visit, Visit]]]) -> list[Figure]:
+    """Return the figures of a page, looked at several times in windows of each size: of the worse size."""
+    found = []
+    for n, (when, goal) in enumerate(WEIGHTS.items()):
+        weights = [[pair[n].weight / 1000 for pair in some] for some in looks]
+        moments = [[pair[n].largest for pair in some] for some in looks]
+        found += [
+            figures.median(f"{name}, {when}", max(weights, key=statistics.median), "kB", goal, most=True),
+            figures.median("  its largest part is seen after", max(moments, key=statistics.median), "ms"),
+        ]
+    return found
 
 
 if __name__ == "__main__":

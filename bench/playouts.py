@@ -1,17 +1,20 @@
-"""Prints how many playouts a second the search of the strong bot makes: the median of five runs, by game.
+"""Tells how many playouts a second the search of the strong bot makes: the median of five runs, by game.
 
-Run from the root of the project: `python -m bench.playouts`. A run searches from the middle of a recorded match, as a
-bot does, so the figure holds all that a playout costs there; bare playouts from the same position are told beside it.
+Run from the root of the project: `python -m bench.playouts [--quick]`. A run searches from the middle of a recorded
+match, as a bot does, so the figure holds all that a playout costs there; bare playouts from the same position are told
+beside it.
 """
 
 from __future__ import annotations
 
-import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+from bench import figures
+from bench.figures import Figure
 from engine import games, record, replay
 from engine.base import Game, State
 from engine.bots.mind import Mind
@@ -22,12 +25,22 @@ PLAYOUTS = 500
 
 
 def main() -> None:
-    """Search five times from a position of each game that has a mind, and play on from it as often."""
+    """Search as the command line says."""
+    print(figures.table(measure(quick="--quick" in sys.argv)))
+
+
+def measure(*, quick: bool = False) -> list[Figure]:
+    """Search five times from a position of each game that has a mind, and play on from it as often; return figures."""
+    count, found = 20 if quick else PLAYOUTS, []
     for game in games.games().values():
         states = [middle(game, path) for path in sorted(RECORDS.glob(f"{game.kind}-*.json"))[:1]]
         if game.mind and states:
-            searched, bare = speed(search, game.mind, states[0]), speed(play, game.mind, states[0])
-            print(f"{game.title}: {searched:,.0f} playouts/s in a search, {bare:,.0f} playouts/s bare (medians of 5).")
+            searched, bare = speed(search, game.mind, states[0], count), speed(play, game.mind, states[0], count)
+            found += [
+                figures.median(f"playouts in a search, {game.title}", searched, "/s"),
+                figures.median("  bare", bare, "/s"),
+            ]
+    return found
 
 
 def middle(game: Game, path: Path) -> State:
@@ -37,26 +50,26 @@ def middle(game: Game, path: Path) -> State:
     return replay.replay(game, one["setup"], len(one["players"]), one["options"], rows[: len(rows) // 3]).state
 
 
-def search(mind: Mind, state: State) -> None:
+def search(mind: Mind, state: State, count: int) -> None:
     """Search from the position as a bot does."""
-    explore(mind, [state], Thought(PLAYOUTS), Random(1).random)  # noqa: S311
+    explore(mind, [state], Thought(count), Random(1).random)  # noqa: S311
 
 
-def play(mind: Mind, state: State) -> None:
+def play(mind: Mind, state: State, count: int) -> None:
     """Play on from the position again and again."""
     chance = Random(1).random  # noqa: S311
-    for _ in range(PLAYOUTS):
+    for _ in range(count):
         mind.playout(state, chance)
 
 
-def speed(work: Callable[[Mind, State], None], mind: Mind, state: State) -> float:
-    """Return how many playouts a second the work makes."""
+def speed(work: Callable[[Mind, State, int], None], mind: Mind, state: State, count: int) -> list[float]:
+    """Return how many playouts the work makes in a second of processor time, five times."""
     speeds = []
     for _ in range(5):
-        began = time.perf_counter()
-        work(mind, state)
-        speeds.append(PLAYOUTS / (time.perf_counter() - began))
-    return statistics.median(speeds)
+        began = time.process_time()
+        work(mind, state, count)
+        speeds.append(count / (time.process_time() - began))
+    return speeds
 
 
 if __name__ == "__main__":

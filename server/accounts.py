@@ -16,7 +16,20 @@ import argon2
 from engine.language import gettext as _
 from server import db, languages, lettering, links, notify, outbox, throttle
 from server.errors import Refused
-from server.models import Feed, Inbound, Match, Note, Prepared, ReplyToken, Seat, Unwanted, User, Vacation, Webhook
+from server.models import (
+    Entry,
+    Feed,
+    Inbound,
+    Match,
+    Note,
+    Prepared,
+    ReplyToken,
+    Seat,
+    Unwanted,
+    User,
+    Vacation,
+    Webhook,
+)
 
 # The letters shut out are those that show as nothing.
 NAME: Final = re.compile("(?!.*[\u115f\u1160\u3164\uffa0])" + r"[^\W_](?:[\w .'’-]{0,28}[\w.])?")
@@ -229,6 +242,9 @@ def forgot(email: str, *, source: str, now: datetime) -> None:
         user = User.get_or_none(User.email_key == email.casefold())
         if user is not None:
             outbox.queue("reset", now=now, user=user, key=f"reset {user.id} {secrets.token_hex(4)}")
+        else:
+            # A link that nobody is sent: a stranger learns nothing from the time that storing takes.
+            links.mint("reset", now)
 
 
 def reset(token: str, password: str, now: datetime) -> User:
@@ -307,6 +323,7 @@ def forget(user: User, now: datetime) -> None:
         Inbound.delete().where((Inbound.user == user) | (db.lower(Inbound.sender) == user.email_key)).execute()
         for theirs in (Vacation, Prepared, Note, Feed, Webhook):
             theirs.delete().where(theirs.user == user).execute()
+        Entry.update(withdrew_at=now).where((Entry.user == user) & Entry.withdrew_at.is_null()).execute()
         outbox.withdraw(user, now)
         User.update(
             name=f"Former player {user.id}",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import random
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -39,7 +39,7 @@ class Terms:
 
 def open_table(host: User, terms: Terms, now: datetime) -> Match:
     """Open a table with the host in its first seat. Raises `Refused` (bad-input, unconfirmed, throttled)."""
-    game = _check(terms)
+    game = check(terms)
     throttle.count("open by", str(host.id), now)
     with db.transaction():
         _require_confirmed(host)
@@ -53,7 +53,7 @@ def against_bots(host: User, terms: Terms, strength: str, now: datetime, *, unli
 
     An `unlisted` match is shown in no list. Raises `Refused` (bad-input).
     """
-    match = _create(host, _check(terms), terms, now, unlisted=unlisted)
+    match = _create(host, check(terms), terms, now, unlisted=unlisted)
     companions.sit(match, strength, terms.seats - 1, now)
     # He is there: a letter about his first turn can wait.
     Seat.update(visited_at=now).where((Seat.match == match) & (Seat.owner == host)).execute()
@@ -61,7 +61,25 @@ def against_bots(host: User, terms: Terms, strength: str, now: datetime, *, unli
     return match
 
 
+def begin(host: User, terms: Terms, people: Sequence[tuple[User, str]], secret: bytes, now: datetime) -> Match:
+    """Start a match of people in this order of seats, each with his words for the deal; there is no open table before.
+
+    The caller holds a transaction, and the host need not be one of them. Raises `Refused` (bad-input).
+    """
+    match = _table(host, check(terms), replace(terms, seating="join"), now, secret)
+    for user, words in people:
+        _sit(match, user, words, now)
+    _start(match, now)
+    return match
+
+
 def _create(host: User, game: Game, terms: Terms, now: datetime, *, unlisted: bool = False) -> Match:
+    match = _table(host, game, terms, now, secrets.token_bytes(32), unlisted=unlisted)
+    _sit(match, host, "", now)
+    return match
+
+
+def _table(host: User, game: Game, terms: Terms, now: datetime, secret: bytes, *, unlisted: bool = False) -> Match:
     match: Match = Match.create(
         game=game.kind,
         rules=game.rules,
@@ -75,9 +93,8 @@ def _create(host: User, game: Game, terms: Terms, now: datetime, *, unlisted: bo
         rated=terms.rated,
         host=host,
         created_at=now,
-        secret=secrets.token_bytes(32),
+        secret=secret,
     )
-    _sit(match, host, "", now)
     return match
 
 
@@ -250,7 +267,7 @@ def close(match_id: int) -> None:
 
 def leave_all(user: User, now: datetime) -> None:
     """Give up every seat of a person who is about to go: leave open tables, resign in running matches."""
-    held = Match.select().join(Seat).where(Seat.user == user)
+    held = Match.select().join(Seat).where((Seat.user == user) & Seat.ended_at.is_null())
     for match in list(held.where(Match.status == "open")):
         # It may have begun just now: then it is among the running ones.
         with suppress(Refused):
@@ -262,7 +279,8 @@ def leave_all(user: User, now: datetime) -> None:
             logger.warning("match %s cannot be resigned: %s", match.id, fault.code)
 
 
-def _check(terms: Terms) -> Game:
+def check(terms: Terms) -> Game:
+    """Return the game of the terms, under which it can be played. Raises `Refused` (bad-input)."""
     try:
         game = games.game(terms.game)
     except LookupError:

@@ -24,6 +24,7 @@ from server.models.matches import (
     Talk,
 )
 from server.models.people import Attempt, Departure, User, Vacation
+from server.models.tournaments import Entry, Pairing, Tournament
 
 __all__ = [
     "EPOCH",
@@ -34,6 +35,7 @@ __all__ = [
     "ClientKey",
     "Deed",
     "Departure",
+    "Entry",
     "Feed",
     "Imported",
     "Inbound",
@@ -47,6 +49,7 @@ __all__ = [
     "Outage",
     "Outbox",
     "Pace",
+    "Pairing",
     "Part",
     "Prepared",
     "Rating",
@@ -54,6 +57,7 @@ __all__ = [
     "ReplyToken",
     "Seat",
     "Talk",
+    "Tournament",
     "Unwanted",
     "User",
     "Vacation",
@@ -93,4 +97,7 @@ TABLES: Final = (
     Webhook,
     Deed,
     Departure,
+    Tournament,
+    Entry,
+    Pairing,
 )

@@ -13,12 +13,13 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from engine.language import gettext as _
-from server import clock, db, home, log, wording
+from server import clock, db, home, journal, log, wording
 from server.errors import Refused
 from server.models import User
 from server.settings import Settings
 from server.web import (
     account,
+    addresses,
     admin,
     affairs,
     after,
@@ -28,6 +29,7 @@ from server.web import (
     examples,
     feeds,
     files,
+    fragments,
     front,
     guard,
     guide,
@@ -42,6 +44,7 @@ from server.web import (
     share,
     tables,
     telling,
+    tournaments,
     visit,
     watching,
     whatif,
@@ -84,6 +87,8 @@ def build(settings: Settings) -> flask.Flask:
     _errors(app)
     _words(app)
     files.install(app)
+    fragments.install(app)
+    addresses.install(app)
     packing.install(app)
     for module in (
         front,
@@ -105,6 +110,7 @@ def build(settings: Settings) -> flask.Flask:
         share,
         telling,
         feeds,
+        tournaments,
         admin,
     ):
         app.register_blueprint(module.pages)
@@ -153,9 +159,13 @@ def _errors(app: flask.Flask) -> None:
         return guard.refusal(Refused(code, sentences.get(fault.code, _("The request could not be understood."))))
 
     def unavailable(fault: Exception) -> Any:
+        # The page that says so must not ask it again: it would fail on the same fault.
+        flask.g.unavailable = True
         # What peewee raises may hide the database's own words behind a failed rollback.
-        cause = fault.__context__ or fault
-        logger.error("the database refused: %s", cause)
+        logger.error("the database refused: %s", journal.origin(fault))
+        if db.is_refusal_to_write(fault):
+            sentence = _("Nothing can be stored just now, but all can be read. Please try again in a while.")
+            return guard.refusal(Refused("read-only", sentence))
         sentence = _("The server cannot store anything just now. Please try again in a while.")
         return guard.refusal(Refused("busy", sentence))
 
@@ -176,9 +186,10 @@ def _words(app: flask.Flask) -> None:
         settings: Settings = app.config["SETTINGS"]
         person = flask_login.current_user
         user: User | None = person.user if person.is_authenticated else None
+        there = "unavailable" not in flask.g and not db.database.is_closed()
         return {
             "user": user,
-            "waiting": home.waiting(user) if user and not db.database.is_closed() else 0,
+            "waiting": home.waiting(user) if user and there else 0,
             "mailbox": settings.mailbox is not None,
             "mails": settings.mails,
             "answers": settings.answers,

@@ -7,7 +7,7 @@ import flask_login
 
 from engine import games
 from engine.language import gettext as _
-from server import archive, clock, home, lobby, log, vacations
+from server import archive, clock, home, lobby, log, tournaments, vacations
 from server.errors import Refused
 from server.models import User
 from server.web.account import me
@@ -27,9 +27,11 @@ def index() -> str:
     finished = home.finished(user, _shown(user))
     places = log.places_of([*unseen, *finished])
     ended = [(match, "" if match.id in kept else archive.result(places[match.id])) for match in unseen]
+    entries = home.entries(user, now)
     return flask.render_template(
         "home.html",
-        entries=home.entries(user, now),
+        entries=entries,
+        contests=tournaments.parts([entry.match for entry in entries]),
         tables=table_cards(home.tables(user)),
         invitations=table_cards(home.invitations(user)),
         ended=ended,

@@ -64,9 +64,7 @@ def new() -> str:
         "tables/new.html",
         games=games.games(),
         zones=accounts.zones(),
-        lengths={
-            name: [(hours * HOUR, length(hours * HOUR) or _(NONE[name])) for hours in OFFERED[name]] for name in OFFERED
-        },
+        lengths=lengths(),
         given=filled("tables.new_post", HIDDEN, **usual),
     )
 
@@ -90,6 +88,13 @@ def new_post() -> Any:
     )
     match = lobby.open_table(me(), terms, clock.now())
     return flask.redirect(flask.url_for("match.show", match_id=match.id))
+
+
+def lengths() -> dict[str, list[tuple[int, str]]]:
+    """Return what the form offers for each length of time, in seconds and in words."""
+    return {
+        name: [(hours * HOUR, length(hours * HOUR) or _(NONE[name])) for hours in OFFERED[name]] for name in OFFERED
+    }
 
 
 def time_rule() -> dict[str, Any]:

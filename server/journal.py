@@ -69,6 +69,13 @@ def kind(fault: BaseException) -> str:
     return f"{type(fault).__name__} in {ours[-1]}" if ours else type(fault).__name__
 
 
+def origin(fault: BaseException) -> BaseException:
+    """Return the fault that came first of those that led to this one, such as a full disk before a failed rollback."""
+    while before := fault.__cause__ or fault.__context__:
+        fault = before
+    return fault
+
+
 def _places(trace: TracebackType | None) -> list[str]:
     """Return where a fault went through, the place it happened last."""
     return [f"{_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]

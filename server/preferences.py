@@ -106,7 +106,7 @@ def speak(user: User, code: str) -> None:
 def _reminders(text: str) -> str:
     steps = [step.strip().removesuffix("%").strip() for step in text.split(",") if step.strip()]
     if len(steps) > MOST_REMINDERS or not all(
-        step.isdecimal() and step.isascii() and 0 < int(step) < 100 for step in steps
+        step.isdecimal() and step.isascii() and len(step) < 4 and 0 < int(step) < 100 for step in steps
     ):
         told = _("Reminders are up to {n} percentages from 1 to 99, such as 50, 80.").format(n=MOST_REMINDERS)
         raise Refused("bad-input", told)

@@ -15,6 +15,7 @@ from postgresql import POSTGRES, Copies, Server, binaries
 from server import db
 
 CHROMIUM = Path("/usr/bin/chromium")
+pytest_plugins = ("diary",)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
         missing.append("the browser tests are left out (get them: apt-get install chromium)")
     if not dovecot.PROGRAM.exists():
         missing.append("the tests on an IMAP server are left out (get them: apt-get install dovecot-imapd)")
+    if not shutil.which("ip"):
+        missing.append("the tests on many machines are left out (get them: apt-get install iproute2)")
     if missing and os.environ.get("CI") == "true":
         raise pytest.UsageError("; ".join(missing))
     config.missing = missing
@@ -85,7 +88,7 @@ def postgres_copies(worker_id: str) -> Copies:
     copies = Copies(os.environ[POSTGRES], worker_id)
     db.use(copies.template)
     db.migrate()
-    db.database.close()
+    db.part()
     return copies
 
 

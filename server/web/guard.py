@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import flask
 from markupsafe import escape
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import BadHost, HTTPException
 
 from engine.language import gettext as _
 from server import wording
@@ -97,12 +97,15 @@ def refusal(fault: Refused) -> Any:
     if wants_json():
         error = {"code": fault.code, "sentence": fault.sentence, "choices": fault.choices, "since": fault.since}
         return flask.jsonify(error=error), fault.status, headers
+    page = f"<!doctype html><title>Clachan</title><p>{escape(fault.sentence)}</p>"
+    if isinstance(flask.request.routing_exception, BadHost):
+        # No address can be made of a host that is none, and no page can do without.
+        return page, fault.status, headers
     try:
         page = flask.render_template("error.html", fault=fault, draft=_draft())
     except Exception:
-        # The page itself met the fault, say a host name that no address can be made of, or a database that is gone.
+        # The page itself met the fault, say a database that is gone.
         logger.exception("the page of a refusal failed")
-        page = f"<!doctype html><title>Clachan</title><p>{escape(fault.sentence)}</p>"
     return page, fault.status, headers
 
 

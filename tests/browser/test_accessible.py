@@ -7,17 +7,31 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import barriers
 import flask
 import pytest
-from house import RECORDS, House, house_settings
+from house import DAY, PEOPLE, RECORDS, House, house_settings
 from playwright.sync_api import Browser, Page, expect
 
-from server import archive, clock, create_app, db, keeping, letters, links, lobby, outbox, scheduler, visitors
+from server import (
+    archive,
+    clock,
+    create_app,
+    db,
+    keeping,
+    letters,
+    links,
+    lobby,
+    outbox,
+    scheduler,
+    tournaments,
+    visitors,
+)
 from server.inbound import door
-from server.models import Inbound, User
+from server.models import Inbound, Tournament, User
 from tools import hosting
 
 pytestmark = pytest.mark.browser
@@ -41,6 +55,13 @@ PAGES: dict[str, tuple[tuple[str, str], ...]] = {
     "account.settings": (("Ailsa", "/settings"),),
     "tables.index": (("Ailsa", "/tables"),),
     "tables.new": (("Ailsa", "/tables/new"),),
+    "tournaments.index": (("", "/tournaments"), ("Ailsa", "/tournaments")),
+    "tournaments.new": (("Ailsa", "/tournaments/new"),),
+    "tournaments.show": (
+        ("Ailsa", "/tournaments/{announced}"),
+        ("", "/tournaments/{announced}"),
+        ("Ailsa", "/tournaments/{contest}"),
+    ),
     "tables.invited": (("Bran", "/invite/{invite}"),),
     "match.show": (
         ("Ailsa", "/matches/{clans}"),
@@ -95,6 +116,16 @@ def village(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     db.database.close()
 
 
+def tournament(house: House, name: str) -> int:
+    """Announce a tournament of Ailsa, which all have entered."""
+    begins = house.now + timedelta(days=2)
+    plan = tournaments.Plan(name, "clans", 2, {"move": DAY}, {}, "swiss", 3, 3, 8, begins)
+    made = tournaments.announce(house.people["Ailsa"], plan, house.now)
+    for person in PEOPLE:
+        tournaments.enter(made.id, house.people[person], house.now)
+    return int(made.id)
+
+
 @pytest.fixture(scope="module")
 def places(village: House) -> dict[str, object]:
     """What stands for the names in the addresses: matches at different points, tokens, a mail."""
@@ -109,6 +140,10 @@ def places(village: House) -> dict[str, object]:
     table = house.table("Ailsa", seats=3)
     found["open"] = table.id
     found["invite"] = lobby.invitation(table.id, house.people["Ailsa"], now)
+    found["announced"] = tournament(house, "An open cup")
+    found["contest"] = tournament(house, "A running cup")
+    Tournament.update(starts_at=now).where(Tournament.id == found["contest"]).execute()
+    tournaments.run(now)
     house.people["Visitor"], tried = visitors.try_game("clans", by=None, key="x", source="192.0.2.7", now=now)
     found["tried"] = tried.id
     for purpose in ("confirm", "reset", "unsubscribe"):

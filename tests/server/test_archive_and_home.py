@@ -10,7 +10,7 @@ from house import DAY, START, House
 from together import damage, refused
 
 from engine import record
-from server import accounts, archive, audit, db, home, lobby, log, seating, talk, timeouts
+from server import accounts, archive, audit, db, home, lobby, log, ratings, seating, talk, timeouts
 from server.models import Match, Seat, User
 
 
@@ -320,3 +320,18 @@ def test_whatever_became_of_the_setup_the_match_is_frozen_and_no_more(cottage: H
     assert home.entries(cottage.people["Ailsa"], cottage.now)[0].fault
     assert audit.verify(match.id)
     assert Seat.select().count() == 2
+
+
+def test_a_seat_waits_for_its_person_until_he_has_looked_at_the_end_and_for_a_bot_never(house: House) -> None:
+    match = house.table("Ailsa", seats=2)
+    lobby.fill(match.id, house.people["Ailsa"], "easy", house.now)
+    seating.resign(match.id, house.people["Ailsa"], "web", now=house.now)
+    ratings.count_up(house.later(minutes=2))
+    match, ailsa = log.get(match.id), house.people["Ailsa"]
+    filed = {seat.user.bot: seat.ended_at for seat in log.places(match)}
+    assert filed == {"": None, "easy": match.finished_at}
+    assert (home.waiting(ailsa), home.unseen(ailsa), home.finished(ailsa, 5)) == (1, [match], [])
+    assert home.latest(ailsa, 5) == [match]
+    home.visit(match, ailsa, house.now)
+    assert (home.waiting(ailsa), home.unseen(ailsa), home.finished(ailsa, 5)) == (0, [], [match])
+    assert home.latest(ailsa, 5) == [match]

@@ -326,12 +326,12 @@ def test_a_full_disk_leaves_no_half_backup(cottage: House, monkeypatch: pytest.M
 
 def test_a_damaged_database_makes_no_backup(cottage: House, sqlite: str) -> None:
     cottage.finish(cottage.started("Ailsa", "Bran"))
-    db.database.close()
+    (page,) = db.database.execute_sql("SELECT rootpage FROM sqlite_master WHERE name = 'log'").fetchone()
+    db.part()
     file = Path(sqlite.removeprefix("sqlite:///"))
     data = bytearray(file.read_bytes())
     # The schema stays, or nothing could be opened at all.
-    for page in range(len(data) - 4 * 4096, len(data), 4096):
-        data[page : page + 64] = b"\xff" * 64
+    data[(page - 1) * 4096 : (page - 1) * 4096 + 64] = b"\xff" * 64
     file.write_bytes(data)
     code, printed = run("backup", **variables(cottage))
     assert code == 1

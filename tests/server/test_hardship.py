@@ -63,7 +63,7 @@ def reap(child: int, pipe: int) -> int:
 @contextmanager
 def apart() -> Iterator[None]:
     """Let go of the parent's connection for the block."""
-    db.database.close()
+    db.part()
     try:
         yield
     finally:
@@ -129,7 +129,7 @@ def interrupt(child: int, pipe: int, how: signal.Signals, chance: random.Random)
 
 @pytest.mark.parametrize("kills", [KILLS, pytest.param(MANY_KILLS, marks=pytest.mark.hardship)])
 def test_a_process_killed_at_any_point_of_a_move_leaves_it_whole_or_absent(
-    house: House, database: str, kills: int
+    house: House, database: str, did: Callable[[object], None], kills: int
 ) -> None:
     chance, mailbox = random.Random(11), house.settings.data / "mailbox"
     match, matches, rows, killed = None, [], 0, 0
@@ -162,6 +162,7 @@ def test_a_process_killed_at_any_point_of_a_move_leaves_it_whole_or_absent(
         assert copies[number] >= (mail.state == "sent")
         # Only a mail that may have arrived is given up without being sent, or found untrue after it has gone out.
         assert mail.state != "failed" or mail.note == "cut off twice while sending"
+    did(f"{killed} kills, {len(matches)} matches, {LogRow.select().count()} rows, {len(mails)} mails")
 
 
 def crowd(url: str, size: int, work: Callable[[int], str]) -> Counter[str]:
@@ -234,13 +235,16 @@ def clicks(match_id: int, now: datetime, count: int, settings: Settings) -> Call
 
 # Two hundred submits a round, so a thousand in the long trials.
 @pytest.mark.parametrize("rounds", [2, pytest.param(5, marks=pytest.mark.hardship)])
-def test_of_very_many_double_submits_each_move_is_taken_once(house: House, database: str, rounds: int) -> None:
-    match = house.started("Ailsa", "Bran")
+def test_of_very_many_double_submits_each_move_is_taken_once(
+    house: House, database: str, did: Callable[[object], None], rounds: int
+) -> None:
+    match, submits = house.started("Ailsa", "Bran"), 0
     for number in range(1, rounds + 1):
         house.later(hours=1)  # nobody may send more mails than sixty in an hour
         click = clicks(match.id, house.now, 25, house.settings)
         with apart():
             answers = crowd(database, 8, click)
+        submits += answers.total()
         assert len(house.played(match).rows) == number
         # A page without a key was first, or a mail, or a page with a key: then all with it are given the same answer.
         assert answers in (
@@ -249,6 +253,7 @@ def test_of_very_many_double_submits_each_move_is_taken_once(house: House, datab
             {"keyed": 50, "stale": 100, "refused-stale": 50},
         )
     check_whole(log.get(match.id))
+    did(f"{submits} submits, {rounds} moves")
 
 
 def test_fifty_who_write_at_once_to_their_own_matches_all_get_through(house: House, database: str) -> None:
@@ -280,7 +285,7 @@ def test_three_schedulers_of_which_one_dies_do_each_job_once(
 
     def die(_number: int) -> None:
         """Take a match and a mail, and die with both in hand."""
-        assert deadlines.claim(deadlines.due(now, 1)[0], now)
+        assert deadlines.claim(deadlines.due(now, 1), now)
         outbox.deliver_due(email.LocalMailbox(mailbox, SENDER), killed, lambda: now)
 
     with db.transaction():

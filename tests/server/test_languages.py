@@ -32,12 +32,13 @@ from server import (
     seating,
     talk,
     timeouts,
+    tournaments,
     vacations,
     visitors,
     votes,
 )
 from server.errors import Refused
-from server.models import Analysis, LogRow, Match, User
+from server.models import Analysis, LogRow, Match, Pairing, Tournament, User
 from server.web import homescreen
 from tools import messages
 
@@ -343,6 +344,31 @@ def judged(match: Match) -> Match:
     return log.get(match.id)
 
 
+def tournament(house: House, form: str, most: int = 8) -> int:
+    """Announce a tournament of all in the house, whose name has no words; return its number."""
+    begins = house.now + timedelta(days=1)
+    plan = tournaments.Plan("3 : 1", "clans", 2, {"move": 86400}, {}, form, 2, 3, most, begins)
+    made = tournaments.announce(house.people["Ailsa"], plan, house.now)
+    for user in list(house.people.values())[:most]:
+        tournaments.enter(made.id, user, house.now)
+    return int(made.id)
+
+
+def cups(house: House) -> list[str]:
+    """Return the pages of tournaments: one that is full, one over, one running, one that was called off."""
+    over, running, off = (tournament(house, "swiss", 3), tournament(house, "round-robin"), tournament(house, "swiss"))
+    tournaments.call_off(off, house.people["Ailsa"], house.now)
+    Tournament.update(starts_at=house.now).where(Tournament.id.in_([over, running])).execute()
+    tournaments.run(house.now)
+    tournaments.withdraw(running, house.people["Bran"], house.now)
+    while Tournament.get_by_id(over).status == "running":
+        for each in Pairing.select(Pairing, Match).join(Match).where(Pairing.tournament == over):
+            if each.match.status == "running":
+                seating.resign(each.match_id, log.places(each.match)[0].user, "web", now=house.now)
+        tournaments.run(house.now)
+    return [f"/tournaments/{number}" for number in (tournament(house, "swiss", 4), over, running, off)]
+
+
 def scene(house: House) -> list[Match]:
     """Fill the house with matches of both games in every state that has words of its own."""
     over = judged(house.finish(house.started("Ailsa", "Bran")))
@@ -366,6 +392,7 @@ def test_no_page_says_a_word_past_the_catalogues(cottage: House, app: flask.Flas
         f"/{page}/{links.mint(page, cottage.now, user=cottage.people['Dugald'])}"
         for page in ("confirm", "reset", "unsubscribe")
     ]
+    letters += cups(cottage)
     letters.append(f"/invite/{lobby.invitation(matches[-1].id, cottage.people['Bran'], cottage.now)}")
     seen: dict[str, str] = {}
     for user, walked in (

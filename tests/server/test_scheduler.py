@@ -147,3 +147,22 @@ def test_a_tick_missed_by_a_sleeping_machine_is_made_up_for_by_what_is_due(at: H
         made.run(name)
     assert log.get(match.id).length == 4
     assert log.get(match.id).deadline == at.now + timedelta(days=1)
+
+
+def test_a_scheduler_that_is_told_to_stop_ends_after_the_job_in_hand(
+    cottage: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, done = threading.Event(), threading.Event()
+    made = Scheduler(dataclasses.replace(cottage.settings, tick_seconds=1))
+    made.channel = cottage.post
+
+    def slow(*_: object) -> None:
+        begun.set()
+        threading.Event().wait(0.5)
+        done.set()
+
+    monkeypatch.setattr(outbox, "deliver_due", slow)
+    made.start()
+    assert begun.wait(10)
+    made.stop()
+    assert done.is_set()

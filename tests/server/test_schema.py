@@ -8,8 +8,10 @@ import signal
 from pathlib import Path
 
 import peewee
+import psycopg
 import pytest
 from house import House
+from psycopg import conninfo
 
 from server import audit, create_app, db
 from server.models import TABLES
@@ -67,9 +69,35 @@ def wanted(model: type[peewee.Model]) -> set[tuple[tuple[str, ...], bool]]:
         if field.index and not field.unique and not field.primary_key
     }
     columns = model._meta.fields
-    for names, unique in model._meta.indexes:
+    for names, unique in (index for index in model._meta.indexes if isinstance(index, tuple)):
         found.add((tuple(columns[name].column_name for name in names), unique))
+    for index in partial(model):
+        found.add((tuple(field.column_name for field in index._expressions), bool(index._unique)))
     return found
+
+
+def partial(model: type[peewee.Model]) -> list[peewee.ModelIndex]:
+    """Return the indexes of a model that hold some of its rows only."""
+    return [index for index in model._meta.indexes if isinstance(index, peewee.ModelIndex)]
+
+
+def held() -> list[str]:
+    """Return of each index that holds some rows only which they are."""
+    if db.on_sqlite():
+        asked = "SELECT substr(sql, instr(sql, ' WHERE ') + 7) FROM sqlite_master WHERE type = 'index'"
+        asked += " AND sql LIKE '% WHERE %'"
+    else:
+        asked = "SELECT pg_get_expr(indpred, indrelid) FROM pg_index WHERE indpred IS NOT NULL"
+        asked += " AND indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace)"
+    return sorted(row[0].strip("()") for row in db.database.execute_sql(asked).fetchall())
+
+
+def test_indexes_of_some_rows_hold_those_that_the_models_say(house: House) -> None:
+    wheres = [index._where for model in TABLES for index in partial(model)]
+    plain = [where if isinstance(where, peewee.Field) else where.lhs for where in wheres]
+    kinds = ["" if where is field else f" {where.op}" for where, field in zip(wheres, plain, strict=True)]
+    empty = {" IS": " IS NULL", " IS NOT": " IS NOT NULL", "": ""}
+    assert held() == sorted(f"{field.name}{empty[kind]}" for field, kind in zip(plain, kinds, strict=True))
 
 
 def test_indexes_of_models_and_migrations_agree(house: House) -> None:
@@ -146,7 +174,7 @@ def test_a_migration_that_fails_in_the_middle_leaves_nothing(house: House, anoth
 def test_a_migration_that_is_killed_in_the_middle_leaves_nothing(house: House, database: str, another) -> None:
     match = house.started("Ailsa", "Bran")
     another("dies", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-    db.database.close()
+    db.part()
     child = os.fork()
     if not child:
         try:
@@ -171,11 +199,19 @@ def test_an_empty_database_is_pending(tmp_path: Path) -> None:
 
 def test_the_address_of_a_database_may_hold_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {}
-    monkeypatch.setattr(peewee, "PostgresqlDatabase", lambda name, **fields: given.update(fields, name=name))
+
+    def refuse(**fields: object) -> None:
+        given.update(fields)
+        raise psycopg.OperationalError("nobody is there")
+
+    monkeypatch.setattr(psycopg, "connect", refuse)
     monkeypatch.setattr(db, "database", peewee.DatabaseProxy())
     db.use("postgresql://clachan:p%40ss@db.example.org:5433/games")
-    assert (given["name"], given["user"], given["password"]) == ("games", "clachan", "p@ss")
-    assert (given["host"], given["port"]) == ("db.example.org", 5433)
+    with pytest.raises(db.Unavailable):
+        db.database.connect()
+    told = conninfo.conninfo_to_dict(given["conninfo"])
+    assert (told["dbname"], told["user"], told["password"]) == ("games", "clachan", "p@ss")
+    assert (told["host"], told["port"]) == ("db.example.org", "5433")
 
 
 def test_a_writer_waits_for_another_on_sqlite_as_on_postgresql(house: House, database: str) -> None:

@@ -30,7 +30,7 @@ from engine.bots import mind
 from engine.replay import Row
 from server import ahead, db, feeds, hooks, journal, letters, log, raster
 from server.channels import Call
-from server.models import Outbox, Prepared, Seat, User
+from server.models import Entry, Match, Outbox, Pairing, Prepared, Seat, Tournament, User
 
 # Hashes, and the tokens against forged forms, which hold the time.
 HASH = re.compile(r'\b[0-9a-f]{64}\b|(?<="csrf_token" value=")[^"]+|(?<="csrf-token" content=")[^"]+')
@@ -105,7 +105,7 @@ def addresses(app: flask.Flask, kind: str, length: int, moves: list[str], expect
             steps = sorted({0, 1, length // 2, length - 1, length, length + 1})
             for seq in steps if "seq" in rule.arguments else (0,):
                 given = {"match_id": 1, "seq": seq, "kind": kind, "token": "x", "name": "Ailsa", "key": "lake"}
-                given |= {"code": "cs", "who": 1, "mail": 1}
+                given |= {"code": "cs", "who": 1, "mail": 1, "which": 1}
                 yield app.url_map.bind("x").build(rule.endpoint, {name: given[name] for name in rule.arguments}, "GET")
     yield "/matches/1?result=1"
     yield "/matches/1/verify?check=1"
@@ -147,6 +147,7 @@ def world(
     names, (setup, texts) = found["players"], dealt
     match = house.started(*names, setup=setup, game=found["game"], options=found["options"])
     Seat.update(guided=True).execute()
+    of_a_tournament(house, match)
     mine = names[viewer] if viewer is not None else "nobody"
     programs = read_by_programs(house, house.people.get(mine))
     caplog.clear()
@@ -174,6 +175,7 @@ def world(
     for who, user in people.items():
         visitor = Visitor(app, user)
         seen[who] = [look(visitor, path) for path in addresses(app, found["game"], upto, asked, expected)]
+        assert ("/tournaments/1", 200) in {answer[:2] for answer in seen[who]}
         if user:
             post = {"move": "A1-C5", "expected": expected, "json": True}
             seen[f"{who} refused"] = HASH.sub("#", visitor.post("/matches/1/moves", **post).text)
@@ -204,6 +206,20 @@ def world(
         seen["view"] = sight.view.as_plain()
         seen["past"] = [(glimpse.view.as_plain(), glimpse.seat, glimpse.text) for glimpse in sight.past]
     return seen
+
+
+def of_a_tournament(house: House, match: Match) -> None:
+    """Make the match the first of a tournament of those who play it."""
+    terms = {"game": match.game, "options": match.options, "clock": match.clock, "rated": True, "seats": match.seats}
+    bounds = {"form": "swiss", "rounds": 2, "least": 2, "most": 4, "secret": secrets.token_bytes(32)}
+    made = Tournament.create(
+        **{"name": "The cup", "host": match.host, "created_at": house.now, "starts_at": house.now, **terms, **bounds},
+        status="running",
+        round=1,
+    )
+    for lot, seat in enumerate(log.places(match)):
+        Entry.insert(tournament=made, user=seat.owner, contribution="x", joined_at=house.now, lot=lot).execute()
+    Pairing.insert(tournament=made, round=1, place=0, match=match).execute()
 
 
 def logged(record: logging.LogRecord) -> dict[str, Any]:

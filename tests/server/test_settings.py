@@ -57,11 +57,17 @@ def test_the_defaults_do_for_a_start(tmp_path: Path) -> None:
         ("SECRET_KEY", "short"),
         *(("DATABASE", value) for value in ("clachan.db", "mysql://x/y", "sqlite:///", "sqlite://x", "postgresql://")),
         *(("DATABASE", value) for value in ("postgresql://host", "postgresql://h:port/name", "postgresql://[::1/name")),
+        *(
+            ("DATABASE", f"postgresql://{rest}")
+            for rest in ("a,b:port/name", "a/name?nonsense=1", "a/name?options=-cx=y")
+        ),
+        *(("DATABASE", f"postgresql://{rest}") for rest in ("a/name#x", "a,b/", "u:p@a:0/name", "a/name?x")),
         *(("SMTP_URL", value) for value in ("mail.example.org", "http://mail.example.org", "smtp://", "smtp://u:p@")),
         *(("SMTP_URL", value) for value in ("smtp://x:port", "smtp://x:99999", "smtp://[::1", "smtp://h/path")),
         *(("TICK_SECONDS", value) for value in ("0", "61", "1.5", "x")),
         *(("TRUSTED_PROXIES", value) for value in ("-1", "6", "all")),
         *(("WEB_THREADS", value) for value in ("0", "65", "many")),
+        *(("WEB_WORKERS", value) for value in ("0", "65", "many")),
     ],
 )
 def test_a_wrong_value_is_refused_in_one_sentence_that_names_it(tmp_path: Path, name: str, value: str) -> None:
@@ -83,6 +89,13 @@ def test_the_sentence_about_a_wrong_secret_does_not_repeat_it(tmp_path: Path) ->
         with pytest.raises(WrongSetting) as caught:
             load(tmp_path, **{name: value})
         assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "rest", ["u:p%40ss@a:5433,b/name?target_session_attrs=read-write", "a,[::1]:5432/name", "/name"]
+)
+def test_a_database_may_be_on_several_machines(tmp_path: Path, rest: str) -> None:
+    assert load(tmp_path, DATABASE=f"postgresql://{rest}").database == f"postgresql://{rest}"
 
 
 def test_a_variable_of_ours_that_nobody_knows_is_refused(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from server import (
     seating,
     story,
     talk,
+    tournaments,
     visitors,
     wording,
 )
@@ -116,6 +117,26 @@ def test_who_is_awaited_is_told_in_his_own_language(spoken: House) -> None:
         assert f'<html lang="{code}">' in mail.html
         raw = compose(mail, Sender("Clachan", "clachan@play.example.org", "play.example.org"))
         assert f"\r\nContent-Language: {code}\r\n".encode() in raw
+
+
+def test_a_tournament_is_told_of_to_each_in_his_own_language(spoken: House) -> None:
+    begins = spoken.now + timedelta(days=1)
+    plan = tournaments.Plan("3 : 1", "clans", 2, {"move": 86400}, {}, "round-robin", 0, 3, 8, begins)
+    cup = tournaments.announce(spoken.people["Ailsa"], plan, spoken.now)
+    for name in ("Ailsa", "Bran", "Catrin"):
+        tournaments.enter(cup.id, spoken.people[name], spoken.now)
+    spoken.now = begins
+    said = []
+    while tournaments.run(spoken.now):
+        said += [mail for mail in spoken.mail() if "/tournaments/" in mail.text]
+        for match in Match.select().where(Match.status == "running"):
+            seating.resign(match.id, sitting(match, 0), "web", now=spoken.now)
+    assert len(said) == 4 * 3
+    for mail in said:
+        code = spoken.people[mail.to_name].language
+        if code != "en":
+            assert all(is_in(words, code) for words in (mail.subject, mail.text, mail.html))
+            assert outside(mail.text) == set()
 
 
 def test_a_match_keeps_one_subject_for_each_of_its_people(spoken: House) -> None:

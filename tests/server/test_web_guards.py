@@ -31,6 +31,7 @@ def paths(app: flask.Flask, method: str, **values: object) -> list[str]:
         "filename": "house.css",
         "who": 1,
         "mail": 1,
+        "which": 1,
         **values,
     }
     with app.test_request_context():

@@ -114,6 +114,11 @@ EXPECTED = {
     ("GET", "match.replay"): (302,) * 5,
     ("GET", "match.step"): ANYBODY,
     ("GET", "whatif.show"): SIGNED_IN,
+    ("GET", "tournaments.index"): ANYBODY,
+    ("GET", "tournaments.new"): SIGNED_IN,
+    ("POST", "tournaments.new_post"): (302,) * 5,
+    ("GET", "tournaments.show"): (404,) * 5,  # none has that number; test_web_tournaments.py tells of one that is there
+    **{("POST", f"tournaments.{name}"): (302, 404, 404, 404, 404) for name in ("enter", "withdraw", "call_off")},
 }
 ON_A_HIDDEN_TABLE = {
     ("GET", "match.show"): (404, 404, 200, 404, 200),
@@ -145,6 +150,7 @@ TO_A_VISITOR = {
     ("GET", "account.sign_up"): 302,
     ("GET", "account.settings"): 302,
     ("GET", "tables.new"): 302,
+    ("GET", "tournaments.new"): 302,
     ("GET", "visit.keep"): 200,
     ("POST", "visit.keep_post"): 422,
     ("POST", "affairs.take"): 403,
@@ -161,6 +167,7 @@ TO_A_VISITOR = {
             "account.mail_post",
             "account.delete_post",
             "tables.new_post",
+            "tournaments.new_post",
         )
     },
 }
@@ -221,6 +228,18 @@ FORMS = {
     "match.say": {"text": "Well met"},
     "after.note": {"text": "Mind the lakes"},
     "tables.new_post": {"game": "clans", "seats": "2", "move": "86400"},
+    "tournaments.new_post": {
+        "name": "The cup",
+        "game": "clans",
+        "seats": "2",
+        "system": "swiss",
+        "rounds": "3",
+        "least": "4",
+        "most": "8",
+        "day": "2026-03-05",
+        "hour": "18",
+        "move": "86400",
+    },
     "account.settings_post": {"zone": "UTC", "language": "en"},
     "telling.letters": {"turn_mail": "daily"},
     "telling.feed": {"kind": "calendar"},
@@ -249,7 +268,7 @@ def ask(app: flask.Flask, house: House, role: str, method: str, endpoint: str, m
 
 def answered(app: flask.Flask, visitor: Visitor, method: str, endpoint: str, match_id: int) -> int:
     given = {"match_id": match_id, "seq": 0, "seat": 0, "kind": "clans", "token": "x", "filename": "house.css"}
-    given |= {"edition": "x", "code": "cs", "name": "Ailsa", "key": "lake", "who": 4, "mail": 1}
+    given |= {"edition": "x", "code": "cs", "name": "Ailsa", "key": "lake", "who": 4, "mail": 1, "which": 1}
     rule = next(rule for rule in app.url_map.iter_rules(endpoint))
     with app.test_request_context():
         path = app.url_map.bind("localhost").build(endpoint, {name: given[name] for name in rule.arguments}, method)

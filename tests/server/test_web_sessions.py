@@ -9,7 +9,7 @@ import pytest
 from house import House, house_settings
 from visitor import Visitor, application, error
 
-from server import accounts, sessions
+from server import accounts, db, home, sessions
 from server.models import Departure, User
 
 PASSWORD = "heather and peat"
@@ -55,6 +55,35 @@ def test_a_new_password_ends_the_other_sessions_only(app: flask.Flask, ailsa: Us
     here.post("/settings/password", old=PASSWORD, new="another good one")
     assert here.get("/settings").status_code == 200
     assert there.get("/settings").status_code == 302
+
+
+def test_nobody_is_told_to_sign_in_because_the_database_breaks(
+    app: flask.Flask, ailsa: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = sign_in(app)
+
+    def broken(_identity: str) -> User:
+        raise db.Unavailable[0]("the connection is closed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "owner", broken)
+        page, sent = visitor.get("/settings"), visitor.post("/settings")
+        assert (page.status_code, sent.status_code) == (503, 503)
+        assert visitor.get("/healthz").status_code == 200
+    assert visitor.get("/settings").status_code == 200
+
+
+def test_the_page_that_says_that_the_database_is_gone_does_not_ask_it(
+    app: flask.Flask, ailsa: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_user: User) -> int:
+        raise db.Unavailable[0]("the connection is closed")
+
+    visitor = sign_in(app)
+    monkeypatch.setattr(home, "waiting", broken)
+    page = visitor.get("/settings")
+    assert page.status_code == 503
+    assert "Ailsa" in page.text
 
 
 def test_over_https_the_cookie_goes_over_https_only(

@@ -159,7 +159,7 @@ def _check(plan: Plan, now: datetime) -> str:
         raise Refused("bad-input", _("There are 2 to {n} rounds.").format(n=MOST_ROUNDS))
     least, most = max(3, games.game(game.kind).seat_counts[0]), MOST[plan.form]
     if not least <= plan.least <= plan.most <= most:
-        told = _("From {least} to {most} players may take part, and at least as many as at most.")
+        told = _("A tournament takes {least} to {most} players, and the least number is not above the most.")
         raise Refused("bad-input", told.format(least=least, most=most))
     if not now + SOONEST <= plan.starts_at <= now + LATEST:
         told = _("A tournament begins after an hour at the earliest, and within {n} days.").format(n=LATEST.days)

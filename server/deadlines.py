@@ -50,6 +50,8 @@ def _together(matches: Sequence[Match], act: Callable[[Match], bool]) -> int:
     for first in range(0, len(matches), TOGETHER):
         # By number, as all do who hold several.
         some = sorted(matches[first : first + TOGETHER], key=lambda match: match.id)
+        for match in some:
+            log.fetch(match.id)
         with db.transaction():
             done += sum(act(match) for match in some)
     return done

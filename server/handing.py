@@ -30,7 +30,7 @@ WAITS: Final = tuple(timedelta(minutes=m) for m in (1, 5, 15, 60, 180, 360, 720,
 ALARM_PAUSE: Final = timedelta(minutes=15)
 # The kind of what is no mail but a call of somebody's program.
 CALL: Final = "call"
-# What has left is noted as sent after so many seconds at the latest, or else with the next that leaves.
+# What has left is noted as sent after so many seconds, or as soon as the one in hand has left or failed.
 NOTED: Final = 0.2
 # More are claimed at once as long as a claim is done with in so many seconds.
 QUICK: Final = 1.0

@@ -30,15 +30,7 @@ _ROWS: Final = Statement[LogRow](
     )
 )
 _INSERT: Final = insertion(LogRow, "match", "seq", "seat", "kind", "text", "at", "via", "hash")
-_SEATS: Final = Statement[Seat](lambda match: Seat.select().where(Seat.match == match))
-_SEATED: Final = Statement[User](
-    lambda match: User.select().where(
-        User.id.in_(
-            Seat.select(Seat.user).where(Seat.match == match) | Seat.select(Seat.owner).where(Seat.match == match)
-        )
-    )
-)
-_SEATS_OF: Final = Sized[Seat](lambda matches: Seat.select().where(Seat.match.in_(matches)))
+_SEATS: Final = Sized[Seat](lambda matches: Seat.select().where(Seat.match.in_(matches)))
 _USERS: Final = Sized[User](lambda numbers: User.select().where(User.id.in_(numbers)))
 _OWN: Final = Statement[Seat](
     lambda match, user: Seat.select(Seat.number).where(
@@ -131,17 +123,13 @@ def frozen(match: Match) -> Refused:
 
 def places(match: Match) -> list[Seat]:
     """Return the seats of a match: by number once it has started, before that in order of joining."""
-    people = {user.id: user for user in _SEATED.rows(match=match.id)}
-    seats = _SEATS.rows(match=match.id)
-    for seat in seats:
-        seat.user, seat.owner = people[seat.user_id], people[seat.owner_id]
-    return sorted(seats, key=_place)
+    return places_of([match])[match.id]
 
 
 def places_of(matches: Iterable[Match]) -> dict[int, list[Seat]]:
     """Return the `places` of each of the matches by its number, asked for at once."""
     found: dict[int, list[Seat]] = {match.id: [] for match in matches}
-    seated = _SEATS_OF.among(found)
+    seated = _SEATS.among(found)
     people = {user.id: user for user in _USERS.among({number for seat in seated for number in _people(seat)})}
     for seat in seated:
         seat.user, seat.owner = people[seat.user_id], people[seat.owner_id]
@@ -203,16 +191,15 @@ def current(match_id: int) -> Played:
 
 
 def read(match: Match) -> Played:
-    """Replay the log of a match. Raises `Refused` (damaged) if it cannot be."""
-    with meters.REPLAYS.time():
-        return _read(match)
-
-
-def _read(match: Match) -> Played:
+    """Replay the log of a match, or carry on what is kept of it. Raises `Refused` (damaged) if it cannot be."""
     stored: list[Stored] = _ROWS.tuples(match=match.id)
     kept = _shelf.find(match.id, stored)
     try:
-        played = kept.again(match) if kept and _rules(kept.head) else _replay(match, stored)
+        if kept and _rules(kept.head):
+            played = kept.again(match)
+        else:
+            with meters.REPLAYS.time():
+                played = _replay(match, stored)
         for entry in stored[len(played.rows) + 1 :]:
             _follow(played, entry)
     except (ReplayError, TimingError, WrongRule, KeyError, IndexError, TypeError, ValueError, LookupError) as fault:
@@ -228,7 +215,7 @@ def _read(match: Match) -> Played:
 
 
 def _replay(match: Match, stored: Sequence[Stored]) -> Played:
-    """Replay a whole log. Raises what `_read` catches."""
+    """Replay a whole log. Raises what `read` catches."""
     rows = [_row(entry) for entry in stored]
     head = json.loads(rows[0].text)
     game = _rules(head)

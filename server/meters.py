@@ -12,10 +12,10 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 REGISTRY: Final = CollectorRegistry()
 """All that is counted in this process; what the database knows is asked when it is scraped, see server/gauges.py."""
 
-ROWS: Final = Counter("clachan_rows", "Rows put into logs of matches, moves and others.", ("kind",), registry=REGISTRY)
+ROWS: Final = Counter("clachan_rows", "Rows put into logs of matches, moves and others; one that is undone at once counts too.", ("kind",), registry=REGISTRY)
 REPLAYS: Final = Histogram(
     "clachan_replay_seconds",
-    "How long it took to read and replay the log of a match.",
+    "How long it took to replay a match that was not kept, from its first row on.",
     registry=REGISTRY,
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
 )

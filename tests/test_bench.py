@@ -14,6 +14,8 @@ from bench.figures import Figure, median, table
 
 ROOT = Path(__file__).parent.parent
 LONG = {
+    "moves": (pytest.mark.hardship,),
+    "memory": (pytest.mark.hardship,),
     "serving": (pytest.mark.hardship,),
     "mails": (pytest.mark.hardship,),
     "moves-postgresql": (pytest.mark.hardship, pytest.mark.postgres),

@@ -144,9 +144,7 @@ def remove(number: int, admin: User, name: str, now: datetime) -> None:
         raise Refused("not-yours", _("The account of a keeper is not deleted here; take the right away first."))
     if accounts.name_key(name) != user.name_key:
         raise Refused("bad-input", _("Write the name of the person to delete the account."))
-    held = (Seat.user == user) & Seat.ended_at.is_null()
-    for match in Match.select().join(Seat).where(held & Match.frozen_at.is_null(False)).limit(1):
-        raise log.frozen(match)
+    lobby.require_free(user)
     # Seats are given up one by one: so it is noted before, and again if it has to be done again.
     with db.transaction():
         note(admin, "delete", f"person {number}", "", now)

@@ -266,7 +266,11 @@ def close(match_id: int) -> None:
 
 
 def leave_all(user: User, now: datetime) -> None:
-    """Give up every seat of a person who is about to go: leave open tables, resign in running matches."""
+    """Give up every seat of a person who is about to go: leave open tables, resign in running matches.
+
+    Raises `Refused` (frozen) before anything is done, if a keeper holds one of them.
+    """
+    require_free(user)
     held = Match.select().join(Seat).where((Seat.user == user) & Seat.ended_at.is_null())
     for match in list(held.where(Match.status == "open")):
         # It may have begun just now: then it is among the running ones.
@@ -277,6 +281,13 @@ def leave_all(user: User, now: datetime) -> None:
             seating.resign(match.id, user, "web", now=now)
         except Refused as fault:
             logger.warning("match %s cannot be resigned: %s", match.id, fault.code)
+
+
+def require_free(user: User) -> None:
+    """Raise `Refused` (frozen) if a keeper holds a match of the person, which can then not be left."""
+    held = (Seat.user == user) & Seat.ended_at.is_null() & Match.frozen_at.is_null(False)
+    for match in Match.select().join(Seat).where(held & (Match.status == "running")).limit(1):
+        raise log.frozen(match)
 
 
 def check(terms: Terms) -> Game:

@@ -12,7 +12,12 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 REGISTRY: Final = CollectorRegistry()
 """All that is counted in this process; what the database knows is asked when it is scraped, see server/gauges.py."""
 
-ROWS: Final = Counter("clachan_rows", "Rows put into logs of matches, moves and others; one that is undone at once counts too.", ("kind",), registry=REGISTRY)
+ROWS: Final = Counter(
+    "clachan_rows",
+    "Rows put into logs of matches, moves and others; one that is undone at once counts too.",
+    ("kind",),
+    registry=REGISTRY,
+)
 REPLAYS: Final = Histogram(
     "clachan_replay_seconds",
     "How long it took to replay a match that was not kept, from its first row on.",

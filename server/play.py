@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -74,12 +75,14 @@ def submit(
             seq = _make(desk, seat, text, expected, by, via)
             if key:
                 _USE.run(user=by.id, key=key, match=match_id, seq=seq, at=now)
-    except (Refused, db.Duplicate):
+    except Refused:
         # A request that comes again is too late for its own turn.
-        made = _made_before(match_id, by, key)
+        made = _made_before(match_id, text, by, key)
         if made is None:
             raise
         return made
+    except db.Duplicate:
+        raise Refused("bad-input", _("This request key was used for another move.")) from None
     # Others may write while it is told.
     return _done(desk.played, desk.seats, seq)
 
@@ -94,19 +97,23 @@ def _make(desk: Desk, seat: int | None, text: str, expected: int, by: User, via:
     return desk.put("move", seat, played.game.format(played.position.state, seat, move), via).seq
 
 
-def _made_before(match_id: int, by: User, key: str | None) -> Done | None:
-    """Return what a request with this key was told, None for a new one. Raises `Refused` if it was of another match."""
+def _made_before(match_id: int, text: str, by: User, key: str | None) -> Done | None:
+    """Return what this very request was told when it came first; None if it never did, or its move was taken back.
+
+    Raises `Refused` (bad-input) if the key was used in another match.
+    """
     used = _USED.first(user=by.id, key=key) if key else None
     if used is None:
         return None
     if used.match_id != match_id:
-        raise _used_elsewhere() from None
+        raise Refused("bad-input", _("This request key was used for another match.")) from None
     played = log.current(match_id)
-    return _done(played, log.places(played.match), used.seq)
-
-
-def _used_elsewhere() -> Refused:
-    return Refused("bad-input", _("This request key was used for another match."))
+    row, before = played.rows[used.seq - 1], played.positions[used.seq - 1].state
+    with suppress(MoveError):
+        same = played.game.format(before, row.seat, played.game.parse(before, row.seat, text)) == row.text
+        if same and row.seq not in story.undone(played):
+            return _done(played, log.places(played.match), row.seq)
+    return None
 
 
 def preview(match: Match, seat: int, text: str, expected: int, by: User) -> Trial:

@@ -309,3 +309,11 @@ def test_a_damaged_match_does_not_keep_anybody(house: House) -> None:
     damage(bad)
     lobby.leave_all(house.people["Bran"], house.now)
     assert log.get(good.id).status == "finished"
+
+
+def test_who_wants_to_go_while_a_match_is_held_loses_nothing(house: House) -> None:
+    held, other = house.started("Ailsa", "Bran"), house.started("Ailsa", "Catrin")
+    Match.update(frozen_at=house.now, frozen_why="a look").where(Match.id == held.id).execute()
+    with refused("frozen"):
+        lobby.leave_all(house.people["Ailsa"], house.now)
+    assert house.played(other).position.resigned == frozenset()

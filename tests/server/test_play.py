@@ -11,7 +11,7 @@ from house import House
 from engine import games
 from server import audit, db, log, play, seating, timeouts
 from server.errors import Refused
-from server.models import ClientKey, LogRow, Match, Outbox, Seat
+from server.models import ClientKey, LogRow, Match, Outbox, Seat, User
 
 
 def refused(code: str):
@@ -232,16 +232,42 @@ def test_a_match_of_other_rules_is_frozen(house: House, monkeypatch: pytest.Monk
         house.move(match)
 
 
-def test_a_key_that_two_matches_use_at_once_is_refused_to_one(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_two_matches_use_is_refused_to_one(house: House) -> None:
     one, two = house.started("Ailsa", "Bran"), house.started("Ailsa", "Bran")
     while house.played(one).position.to_act != house.played(two).position.to_act:
         house.move(two)
     house.move(one, key="same")
-    monkeypatch.setattr(ClientKey, "get_or_none", lambda *_: None)  # as if both looked before either wrote
     with refused("bad-input"):
         house.move(two, key="same")
     with refused("bad-input"):
         house.move(two, key="k" * 65)
+
+
+def test_a_key_whose_move_was_taken_back_confirms_it_no_more(house: House) -> None:
+    match = house.started("Ailsa", "Bran", clock={"move": 86400, "takeback": True})
+    seat, by, (first, other) = awaited(house, match)
+    house.move(match, first, key="page")
+    play.take_back(match.id, by, "web", now=house.now)
+    for text in (first, other):
+        with refused("stale"):
+            play.submit(match.id, seat, text, 0, by, "web", now=house.now, key="page")
+
+
+def test_a_key_is_the_answer_to_the_same_move_alone(house: House) -> None:
+    match = house.started("Ailsa", "Bran")
+    seat, by, (first, other) = awaited(house, match)
+    done = house.move(match, first, key="page")
+    written = first.lower().replace("-", " to ")
+    assert play.submit(match.id, seat, written, 0, by, "web", now=house.now, key="page") == done
+    with refused("stale"):
+        play.submit(match.id, seat, other, 0, by, "web", now=house.now, key="page")
+
+
+def awaited(house: House, match: Match) -> tuple[int, User, tuple[str, ...]]:
+    """Return who is to move, his seat, and two moves of his."""
+    played = house.played(match)
+    seat = played.position.to_act[0]
+    return seat, log.places(match)[seat].user, played.view(seat).moves[:2]
 
 
 def test_old_request_keys_are_forgotten(house: House) -> None:

@@ -43,11 +43,19 @@ WRITABLE: Final = frozenset({"read-write", "primary"})
 NO_WRITES: Final = (b"in_hot_standby", b"default_transaction_read_only")
 
 
+# What a process was born with belongs to its parent: it is the same socket, and the same locks of the same file. It is
+# remembered here for ever, because what is forgotten is closed.
+_inherited: Final[list[Any]] = []
+
+
 class _Kept(NamedTuple):
-    """A connection that waits; `mark` is what the database was when it was opened, `born` and `since` count seconds."""
+    """A connection that waits.
+
+    `mark` is what the database was when it was opened, and by which process; `born` and `since` count seconds.
+    """
 
     connection: Any
-    mark: object
+    mark: tuple[int, object]
     born: float
     since: float
 
@@ -79,29 +87,31 @@ class Keeping:
             kept = list(self._kept)
             self._kept.clear()
         for one in kept:
-            self._throw_away(one.connection)
+            self._throw_away(one)
 
     def _connect(self) -> Any:
         while (one := self._newest()) is not None:
             if self._is_good(one):
                 self._state.mark, self._state.born = one.mark, one.born
                 return one.connection
-            self._throw_away(one.connection)
+            self._throw_away(one)
         # Looked at before: of a database that changes meanwhile the connection is not kept.
-        self._state.mark, self._state.born = self._mark(), time.monotonic()
+        self._state.mark, self._state.born = self._now(), time.monotonic()
         return self._open()
 
     def _close(self, connection: Any) -> None:
         now = time.monotonic()
         one = _Kept(connection, self._state.mark, self._state.born, now)
-        if self._ended or not self._is_clean(connection):
-            self._throw_away(connection)
+        if self._ended or _is_inherited(one) or not self._is_clean(connection):
+            self._throw_away(one)
             return
         with self._door:
             self._kept.append(one)
-            tired = self._kept.popleft() if now - self._kept[0].since > IDLE else None
-        if tired is not None:
-            self._throw_away(tired.connection)
+            tired = []
+            while now - self._kept[0].since > IDLE:
+                tired.append(self._kept.popleft())
+        for one in tired:
+            self._throw_away(one)
 
     def _newest(self) -> _Kept | None:
         with self._door:
@@ -110,14 +120,20 @@ class Keeping:
     def _is_good(self, one: _Kept) -> bool:
         now = time.monotonic()
         fresh = now - one.born < LIFE and now - one.since < IDLE
-        return fresh and one.mark == self._mark() and self._is_alive(one.connection)
+        return fresh and one.mark == self._now() and self._is_alive(one.connection)
 
-    def _throw_away(self, connection: Any) -> None:
+    def _throw_away(self, one: _Kept) -> None:
+        if _is_inherited(one):
+            _inherited.append(one.connection)
+            return
         with suppress(Exception):
-            super()._close(connection)  # type: ignore[misc]
+            super()._close(one.connection)  # type: ignore[misc]
 
     def _open(self) -> Any:
         return super()._connect()  # type: ignore[misc]
+
+    def _now(self) -> tuple[int, object]:
+        return os.getpid(), self._mark()
 
     def _mark(self) -> object:
         """Return what the database is just now; a connection to another one is not used again."""
@@ -130,6 +146,11 @@ class Keeping:
     def _is_clean(self, connection: Any) -> bool:
         """Whether a connection that comes back is worth keeping, with nothing going on in it any more."""
         raise NotImplementedError
+
+
+def _is_inherited(one: _Kept) -> bool:
+    """Whether another process opened the connection, and this one was born with it."""
+    return one.mark[0] != os.getpid()
 
 
 class Link(sqlite3.Connection):

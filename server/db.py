@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +14,7 @@ import peewee
 from playhouse.migrations import Runner
 
 from server.connections import Postgresql, Sqlite
+from server.line import Line
 
 database: Final = peewee.DatabaseProxy()
 
@@ -21,6 +22,8 @@ MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 # How long a writer waits for another before it gives up; a move takes milliseconds.
 BUSY_SECONDS: Final = 8
+# For so long when something is only noted in passing: a page is not to wait for what is not worth it.
+PASSING_SECONDS: Final = 0.05
 # After so many seconds without a word in the middle of a transaction a machine is taken to be cut off, and PostgreSQL
 # lets go of what was held for it. Between two statements of ours lie milliseconds.
 GONE_SECONDS: Final = 30
@@ -40,7 +43,7 @@ POSTGRESQL_READONLY: Final = "25006"
 # A table that is there as long as what fills the database has not come to its end.
 UNFINISHED: Final = "unfinished"
 
-_line: Final = threading.Lock()
+_line: Final = Line()
 
 # A `peewee.Database`, whose methods have no types.
 Database: TypeAlias = Any
@@ -148,8 +151,8 @@ def snapshot(there: Database) -> Iterator[None]:
 
 
 @contextmanager
-def _turn() -> Iterator[None]:
-    """Wait for the turn of this thread to write, and begin.
+def _turn(seconds: float) -> Iterator[None]:
+    """Wait for the turn of this thread to write, for so many seconds at most, and begin.
 
     SQLite has those who wait sleep, longer and longer; so the threads of a process stand in line here instead.
     """
@@ -157,13 +160,29 @@ def _turn() -> Iterator[None]:
         with database.atomic():
             yield
         return
-    if not _line.acquire(timeout=BUSY_SECONDS):
+    until = time.monotonic() + seconds
+    if not _line.enter(seconds):
         raise peewee.OperationalError("database is locked by another thread")
     try:
-        with database.atomic("IMMEDIATE"):
+        with _waiting(until - time.monotonic()), database.atomic("IMMEDIATE"):
             yield
     finally:
-        _line.release()
+        _line.leave()
+
+
+@contextmanager
+def _waiting(seconds: float) -> Iterator[None]:
+    """Have SQLite wait no longer than so many seconds for other processes in the block."""
+    # Most find nobody in line; to say so takes a quarter as long as to begin and commit.
+    if seconds > BUSY_SECONDS - PASSING_SECONDS:
+        yield
+        return
+    link = database.connection()
+    link.execute(f"PRAGMA busy_timeout = {max(0, round(seconds * 1000))}").close()
+    try:
+        yield
+    finally:
+        link.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}").close()
 
 
 @contextmanager
@@ -174,8 +193,14 @@ def transaction() -> Iterator[None]:
     writer in the middle is told "database is locked" at once. A block inside another is part of it: if it fails it is
     undone by itself, and it is stored when the outer one is.
     """
+    with _whole(BUSY_SECONDS):
+        yield
+
+
+@contextmanager
+def _whole(seconds: float) -> Iterator[None]:
     try:
-        with _turn() if on_sqlite() else database.atomic():
+        with _turn(seconds) if on_sqlite() else database.atomic():
             yield
     except Broken as fault:
         if not is_refusal_to_write(fault):
@@ -184,21 +209,24 @@ def transaction() -> Iterator[None]:
 
 
 @contextmanager
-def passing() -> Iterator[None]:
+def passing(seconds: float | None = None) -> Iterator[None]:
     """All of the block or nothing of it, as `transaction`, but a power cut may take it back: nobody waits for the disk.
 
-    For what is noted in passing, such as that somebody has looked at a page. Inside a transaction it is part of that.
+    For what is noted in passing, such as that somebody has looked at a page. It does not wait for others who write
+    either, unless `seconds` are given, but ends with `Unavailable`. Inside a transaction it is part of that.
     """
     if database.in_transaction():
         with transaction():
             yield
         return
+    patience = PASSING_SECONDS if seconds is None else seconds
     if on_sqlite():
         database.execute_sql("PRAGMA synchronous = NORMAL")
     try:
-        with transaction():
+        with _whole(patience):
             if not on_sqlite():
-                database.execute_sql("SET LOCAL synchronous_commit = off")
+                light = "set_config('synchronous_commit', 'off', true)"
+                database.execute_sql(f"SELECT {light}, set_config('lock_timeout', '{round(patience * 1000)}ms', true)")
             yield
     finally:
         if on_sqlite():

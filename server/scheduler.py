@@ -153,7 +153,7 @@ def is_news(line: logging.LogRecord) -> bool:
 
 def note(name: str, began: datetime, succeeded: datetime | None, fault: str = "") -> None:
     """Store when a job began and that it succeeded, or failed then and of what; the last of each is remembered."""
-    with db.passing():
+    with db.passing(db.BUSY_SECONDS):
         Job.insert(name=name, began_at=began).on_conflict_ignore().execute()
         ended = {"failed_at": began, "fault": fault[:200]} if succeeded is None else {"succeeded_at": succeeded}
         Job.update(began_at=began, **ended).where(Job.name == name).execute()

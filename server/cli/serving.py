@@ -12,9 +12,8 @@ import click
 from server import clock, create_app, db, feeders, inbound, journal, seeding, settings
 from server.cli.base import main, needs_database
 from server.scheduler import Scheduler
+from server.web.bounds import PATIENCE
 
-# How many seconds requests in hand are given when the server is told to stop.
-PATIENCE = 10
 # Bytes; the site itself refuses smaller ones with a page of its own.
 LARGEST_REQUEST = 1024 * 1024
 
@@ -33,10 +32,6 @@ def serve(chosen: settings.Settings) -> None:
             host=chosen.host,
             port=chosen.port,
             threads=chosen.web_threads,
-            # Slow or silent clients must not use up what others need.
-            connection_limit=1000,
-            channel_timeout=60,
-            asyncore_use_poll=True,
             max_request_body_size=LARGEST_REQUEST,
             ident="",
             clear_untrusted_proxy_headers=False,

@@ -116,6 +116,8 @@ def build(settings: Settings) -> flask.Flask:
         app.register_blueprint(module.pages)
     if settings.mailbox:
         app.register_blueprint(mailbox.pages)
+    # Who makes an application may fork then, and each process needs connections of its own.
+    db.part()
     return app
 
 

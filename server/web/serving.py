@@ -9,6 +9,7 @@ from waitress.channel import HTTPChannel
 from waitress.task import WSGITask
 
 from server.web import streams
+from server.web.bounds import CONNECTIONS, SILENT, allow_files
 from server.web.streams import Promise, Streams
 
 
@@ -60,7 +61,10 @@ class Channel(HTTPChannel):
 
 def open_server(application: Any, **adjustments: Any) -> Any:
     """Return a waitress server that listens; `run` serves. Its `streams` are to be stopped when it ends."""
-    server = waitress.create_server(application, **adjustments)
+    allow_files()
+    server = waitress.create_server(
+        application, connection_limit=CONNECTIONS, channel_timeout=SILENT, asyncore_use_poll=True, **adjustments
+    )
     server.channel_class = Channel
     server.streams = Streams()
     return server

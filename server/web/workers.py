@@ -6,6 +6,7 @@ to the database of its own; the parent has nothing of all that.
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 import struct
@@ -21,22 +22,24 @@ from typing import Any, Final
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
+from gunicorn.http.unreader import SocketUnreader
 from gunicorn.workers.gthread import ThreadWorker
 
 from server import create_app
 from server.settings import Settings
 from server.web import streams
+from server.web.bounds import CONNECTIONS, PATIENCE, SILENT, allow_files
 from server.web.streams import Promise, Streams
 
-# How many seconds requests in hand are given when the server is told to stop.
-PATIENCE: Final = 10
-# For so many seconds at most a part of a request is waited for, and a part of an answer is on its way.
+# For so many seconds at most a thread waits for a request, head and body, and a part of an answer is on its way.
 SLOWEST: Final = 20
+# For so many seconds nobody is taken after there was no room for another file.
+FULL: Final = 0.1
 # So many seconds the other side has to close a connection that is over.
 FAREWELL: Final = 2
-# So many connections a process has at the same time, and for so many seconds a silent one is kept.
-CONNECTIONS: Final = 1000
-SILENT: Final = 60
+
+
+logger = logging.getLogger(__name__)
 
 
 class Leaving(OSError):
@@ -65,8 +68,27 @@ class Journal(Logger):
 
     def exception(self, msg: str, *args: Any, **kwargs: Any) -> None:
         """Log a fault, but not of which request; that a client is too slow is none."""
-        if not isinstance(sys.exception(), BlockingIOError):
+        if not isinstance(sys.exception(), (BlockingIOError, TimeoutError)):
             super().exception("a request failed outside the application")
+
+
+class Intake(SocketUnreader):
+    """What is read of a connection. All parts of a request together may take no longer than `SLOWEST`."""
+
+    until = 0.0
+
+    def begin(self) -> None:
+        """Give a request all of the time, from now on."""
+        self.until = time.monotonic() + SLOWEST
+
+    def chunk(self, size_hint: int | None = None) -> bytes:
+        """Return the next part. When the time is over it raises `TimeoutError`, or `BlockingIOError` of the socket."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the request took too long")
+        # Of reading alone: to the time out of a socket of Python's the answer would be held as well.
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _span(left))
+        return bytes(super().chunk(size_hint))
 
 
 class Worker(ThreadWorker):
@@ -75,6 +97,16 @@ class Worker(ThreadWorker):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.parting: deque[Any] = deque()
+
+    def accept(self, listener: Any) -> None:
+        """Take a new connection; if there is no room for another file, it waits like others."""
+        try:
+            super().accept(listener)
+        except OSError as fault:
+            if fault.errno not in {errno.EMFILE, errno.ENFILE}:
+                raise
+            logger.error("no connection can be taken: %s", fault.strerror)
+            time.sleep(FULL)
 
     def enqueue_req(self, conn: Any) -> None:
         """Give a connection to a thread, a new one only when it has begun to say something."""
@@ -85,6 +117,14 @@ class Worker(ThreadWorker):
         conn.timeout = time.monotonic() + SILENT
         self.pending_conns.append(conn)
         self.poller.register(conn.sock, EVENT_READ, partial(self.on_pending_socket_readable, conn))
+
+    def handle(self, conn: Any) -> Any:
+        """Read a request in a thread and answer it; return whether the connection stays."""
+        if not conn.initialized:
+            conn.init()
+            conn.parser.unreader = Intake(conn.sock)
+        conn.parser.unreader.begin()
+        return super().handle(conn)
 
     def handle_request(self, req: Any, conn: Any) -> Any:
         """Answer a request; return whether the connection stays."""
@@ -226,7 +266,7 @@ def listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     # Connections take these over from the socket that listens.
     for bound in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        listener.setsockopt(socket.SOL_SOCKET, bound, struct.pack("ll", SLOWEST, 0))
+        listener.setsockopt(socket.SOL_SOCKET, bound, _span(SLOWEST))
     try:
         listener.bind((host, port))
     except OSError:
@@ -235,6 +275,12 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def _span(seconds: float) -> bytes:
+    """Return a span of time as a socket is told of it; to none at all it would wait for ever."""
+    return struct.pack("ll", int(seconds), max(1, int(seconds % 1 * 1_000_000)))
+
+
 def run(settings: Settings, listener: socket.socket) -> None:
     """Serve on the socket until SIGTERM; raises `SystemExit` then. The caller holds no connection to the database."""
+    allow_files()
     Arbiter(Site(settings, listener)).run()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from house import START
+from house import START, house_settings
 from together import in_parallel
 
-from server import connections, db
+from server import connections, create_app, db
 from server.models import Job
 
 
@@ -76,6 +79,72 @@ def test_connections_grow_old_and_tired(database: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(connections, "IDLE", 0.0)
     assert opened() is not second
     assert kept() <= 1
+
+
+def test_all_that_are_tired_go_when_one_is_given_back(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = threading.Barrier(4)
+
+    def held_together() -> None:
+        db.database.connection()
+        gate.wait(20)
+
+    in_parallel(*[held_together] * 4)
+    assert kept() == 4
+    monkeypatch.setattr(connections, "IDLE", 0.05)
+    with db.connected():
+        time.sleep(0.1)
+    assert kept() == 1
+
+
+def test_a_process_leaves_the_connections_alone_that_it_was_born_with(database: str) -> None:
+    """To close one, or to ask it anything, would end it for the parent too: it is the same socket, or the same file."""
+    first = opened()
+    with db.connected():
+        db.database.execute_sql("SELECT 1")
+        child = os.fork()
+        if child == 0:
+            # No test goes on in here, whatever happens.
+            code = 1
+            with suppress(BaseException):
+                db.database.close()
+                mine = opened()
+                db.part()
+                del mine
+                code = 0 if opened() is not first and not first_is_closed(first) else 2
+            os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert db.database.connection() is first
+        assert Job.select().count() == 0
+    assert opened() is first
+
+
+def test_a_process_does_not_use_what_was_kept_before_it_was_born(database: str) -> None:
+    first = opened()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with suppress(BaseException):
+            code = 0 if opened() is not first and not first_is_closed(first) else 2
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert opened() is first
+    with db.connected():
+        assert Job.select().count() == 0
+
+
+def first_is_closed(connection: Any) -> bool:
+    if not db.on_sqlite():
+        return bool(connection.closed)
+    try:
+        return connection.total_changes < 0
+    except sqlite3.ProgrammingError:
+        return True
+
+
+def test_an_application_begins_without_connections(database: str, tmp_path: Path) -> None:
+    """Of a server that makes it and forks then each process opens its own."""
+    create_app(house_settings(database, tmp_path))
+    assert kept() == 0
 
 
 def test_what_is_left_open_by_a_failure_is_not_kept(database: str) -> None:

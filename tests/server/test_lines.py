@@ -1,39 +1,160 @@
-"""Who writes waits in line; what is only noted in passing keeps nobody waiting for the disk."""
+"""Who writes waits in line; what is only noted in passing keeps nobody waiting."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from house import House
+from visitor import Visitor, application
 
 from server import db, presence
+from server.line import Line
 from server.models import User
 
 
-def test_threads_that_write_at_once_wait_for_each_other_and_not_for_long(house: House) -> None:
-    ailsa, waits = house.people["Ailsa"].id, []
-    begun = threading.Barrier(8)
+@contextmanager
+def held(database: str) -> Iterator[None]:
+    """Write from elsewhere, as another process does, for the block."""
+    with db.apart(database) as there:
+        there.execute_sql("BEGIN IMMEDIATE" if db.on_sqlite() else "BEGIN")
+        there.execute_sql('UPDATE "user" SET digest_hour = digest_hour')
+        yield
+        there.execute_sql("ROLLBACK")
+
+
+def until(true: Callable[[], object]) -> None:
+    """Wait for something that another thread does."""
+    for _ in range(2000):
+        if true():
+            return
+        time.sleep(0.005)
+    raise AssertionError("it never came")
+
+
+def started(work: Callable[[], None]) -> threading.Thread:
+    """Start a thread that holds a connection for its work."""
+
+    def run() -> None:
+        with db.connected():
+            work()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def test_threads_begin_to_write_one_after_the_other_in_the_order_they_came(
+    cottage: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is not asked to begin while another thread writes: it would have them sleep, longer and longer."""
+    begun: list[str] = []
+    begin = db.database.obj.begin
+
+    def noted(*given: object) -> None:
+        begun.append(threading.current_thread().name)
+        begin(*given)
 
     def write() -> None:
-        with db.connected():
-            begun.wait()
-            for _turn in range(20):
-                since = time.perf_counter()
-                with db.transaction():
-                    User.update(digest_hour=User.digest_hour + 1).where(User.id == ailsa).execute()
-                waits.append(time.perf_counter() - since)
+        with db.transaction():
+            User.update(digest_hour=User.digest_hour + 1).execute()
 
-    before = User.get_by_id(ailsa).digest_hour
-    threads = [threading.Thread(target=write) for _ in range(8)]
-    for thread in threads:
-        thread.start()
+    monkeypatch.setattr(db.database.obj, "begin", noted)
+    monkeypatch.setattr(db, "_line", line := Line())
+    before = cottage.people["Ailsa"].digest_hour
+    threads: list[threading.Thread] = []
+    with db.transaction():
+        del begun[:]
+        for waiting in range(1, 6):
+            threads.append(started(write))
+            until(lambda: line.length == waiting)  # noqa: B023 - called at once
+        assert begun == []
     for thread in threads:
         thread.join()
-    assert User.get_by_id(ailsa).digest_hour == before + 160
-    # Asleep, as SQLite lets them wait, the unlucky ones would come last after a second and more.
-    assert max(waits) < 20 * sorted(waits)[len(waits) // 2] + 1
+    assert begun == [thread.name for thread in threads]
+    assert User.get_by_id(cottage.people["Ailsa"].id).digest_hour == before + 5
+
+
+def test_who_gives_up_leaves_the_line_and_holds_nobody_up() -> None:
+    line = Line()
+    assert line.enter(0)
+    assert not line.enter(0.01)
+    assert line.length == 0
+    line.leave()
+    assert line.enter(0)
+
+
+def test_who_is_interrupted_leaves_the_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = Line()
+
+    def interrupted(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    assert line.enter(0)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Event, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            line.enter(1)
+    line.leave()
+    assert line.enter(0)
+
+
+def test_a_writer_waits_no_longer_in_all_than_for_another(
+    cottage: House, sqlite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is for the threads of its own process or for another process."""
+    monkeypatch.setattr(db, "BUSY_SECONDS", 1)
+    db.use(sqlite)
+    waits: list[float] = []
+
+    def write() -> None:
+        since = time.monotonic()
+        with pytest.raises(db.Unavailable), db.transaction():
+            raise AssertionError("another process writes")
+        waits.append(time.monotonic() - since)
+        assert db.database.execute_sql("PRAGMA busy_timeout").fetchone() == (1000,)
+
+    monkeypatch.setattr(db, "_line", line := Line())
+    with held(sqlite):
+        first = started(write)
+        time.sleep(0.4)
+        second = started(write)
+        until(lambda: line.length == 1)
+        first.join()
+        second.join()
+    # The second would wait for 0.6 seconds in line and then for another second.
+    assert [0.8 < wait < 1.4 for wait in waits] == [True, True], waits
+
+
+def test_a_page_is_not_kept_waiting_by_what_is_noted_in_passing(
+    house: House, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = house.begun("Ailsa", "Bran")
+    app = application(house, monkeypatch)
+    reader = Visitor(app, house.people["Ailsa"])
+    with held(database):
+        since = time.monotonic()
+        assert reader.get(f"/matches/{match.id}").status_code == 200
+        assert time.monotonic() - since < 3, "a writer would wait for 8 seconds"
+    assert User.get_by_id(house.people["Ailsa"].id).seen_at is None
+
+
+def test_what_is_noted_in_passing_gives_up_at_once_and_what_follows_waits_again(house: House, database: str) -> None:
+    asked = "PRAGMA busy_timeout" if db.on_sqlite() else "SHOW lock_timeout"
+    before = db.database.execute_sql(asked).fetchone()
+    with held(database):
+        since = time.monotonic()
+        with pytest.raises(db.Unavailable), db.passing():
+            User.update(digest_hour=3).execute()
+        assert time.monotonic() - since < 1
+    assert db.database.execute_sql(asked).fetchone() == before
+    with db.passing():
+        User.update(digest_hour=4).execute()
+    assert db.database.execute_sql(asked).fetchone() == before
+    assert {user.digest_hour for user in User.select()} == {4}
 
 
 def test_a_block_that_fails_lets_the_next_one_write(house: House) -> None:

@@ -49,6 +49,14 @@ def test_a_statement_about_numbers_takes_as_many_as_there_are(house: House) -> N
     assert [user.name for user in statement.among({numbers[0], 10**6})] == ["Ailsa"]
 
 
+def test_a_statement_about_more_numbers_than_a_database_takes_asks_in_parts(house: House) -> None:
+    """PostgreSQL takes 65,535 values in a statement, SQLite 32,766."""
+    statement = Sized[User](lambda numbers: User.select().where(User.id.in_(numbers)))
+    numbers = [user.id for user in User.select().order_by(User.id)]
+    many = [*numbers, *range(10**6, 10**6 + 70_000), *numbers]
+    assert sorted(user.id for user in statement.among(many)) == numbers, "each is found once"
+
+
 def test_a_change_stores_what_the_fields_want(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     fields = {"deadline": START + timedelta(days=1), "bot_acts": True, "options": {"a": "b"}, "reason": "a\0b"}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
+import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +22,12 @@ from roles import CLACHAN, Site, filled, free_port, running, variables
 from visitor import application
 
 from server import log, talk
-from server.web import workers
+from server.web import bounds, streams, workers
 
 Open = Callable[..., Site]
+# A server that gives a request two seconds, so that a test takes less.
+HURRY = "from server import cli; from server.web import workers; workers.SLOWEST = 2; cli.main()"
+HURRIED = (sys.executable, "-c", HURRY)
 
 
 @pytest.fixture
@@ -30,10 +36,10 @@ def opened(cottage: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     app = application(cottage, monkeypatch)
     with ExitStack() as stack:
 
-        def begin(**more: str) -> Site:
+        def begin(command: Sequence[str] = CLACHAN, **more: str) -> Site:
             port = free_port()
             environ = variables(cottage.settings.database, tmp_path, LISTEN=f"127.0.0.1:{port}", **more)
-            role = stack.enter_context(running([*CLACHAN, "web"], environ))
+            role = stack.enter_context(running([*command, "web"], environ))
             role.listens(port)
             return stack.enter_context(closing(Site(role, port, app)))
 
@@ -82,6 +88,45 @@ def test_who_says_nothing_keeps_nobody_waiting(opened: Open) -> None:
     assert time.monotonic() - began < 3
     for one in silent:
         one.close()
+
+
+def test_who_says_a_byte_now_and_then_keeps_a_thread_no_longer_than_a_request_may_take(opened: Open) -> None:
+    """Here two seconds for all of a request, head or body, while no byte of it is late by itself."""
+    site = opened(HURRIED, WEB_THREADS="2")
+    stop = threading.Event()
+    with ExitStack() as stack:
+        slow = [stack.enter_context(socket.create_connection(("127.0.0.1", site.port), timeout=20)) for _ in range(2)]
+        slow[0].sendall(b"POST /sign-in HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n\r\n")
+        slow[1].sendall(b"GET /healthz HTTP/1.1\r\nX: ")
+        talkers = [threading.Thread(target=dribble, args=[one, stop]) for one in slow]
+        for talker in talkers:
+            stack.callback(talker.join)
+            talker.start()
+        stack.callback(stop.set)
+        time.sleep(0.5)
+        began = time.monotonic()
+        assert site.get("/healthz").read() == b'{"ok":true}\n'
+        assert time.monotonic() - began < 10, "it had to wait until one of the threads was free"
+        stop.set()
+        for one in slow:
+            with suppress(ConnectionError):
+                while one.recv(1000):
+                    pass
+    # The next request on a connection has all of the time again.
+    kept = site.connected()
+    for pause in (0, 2.1):
+        time.sleep(pause)
+        kept.request("GET", "/healthz")
+        assert kept.getresponse().read() == b'{"ok":true}\n'
+    assert site.role.ends() == 0
+    assert "outside the application" not in site.role.printed(), "that a client is slow is no fault"
+
+
+def dribble(connection: socket.socket, stop: threading.Event) -> None:
+    """Send a byte now and then until told to stop, or until the other side is gone."""
+    with suppress(OSError):
+        while not stop.wait(0.3):
+            connection.sendall(b"a")
 
 
 def test_a_process_that_dies_is_replaced(opened: Open) -> None:
@@ -150,3 +195,25 @@ def test_no_request_of_a_stranger_is_told_in_the_log_of_the_server(opened: Open)
     assert site.role.ends() == 0
     assert "very-secret" not in site.role.printed()
     assert "a request could not be read" in site.role.printed()
+
+
+def test_a_process_without_room_for_another_file_goes_on(opened: Open) -> None:
+    cramped = "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (48, 48)); from server import cli; cli.main()"
+    site = opened([sys.executable, "-c", cramped])
+    with ExitStack() as stack:
+        for _ in range(60):
+            stack.enter_context(socket.create_connection(("127.0.0.1", site.port)))
+        time.sleep(1)
+    assert site.get("/healthz").status == 200
+    site.role.says("no connection can be taken")
+
+
+def test_a_process_may_open_as_many_files_as_it_has_connections() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+        bounds.allow_files()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= min(bounds.FILES, before[1])
+        assert bounds.FILES > bounds.CONNECTIONS + streams.MOST
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

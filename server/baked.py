@@ -33,7 +33,7 @@ _START_OF_STREAM, _END_OF_STREAM = b"\x78\x01", b"\x03\x00"
 Image.core.set_blocks_max(_KEPT)  # type: ignore[attr-defined]
 
 
-class Board:
+class Ground:
     """The ground of a picture, and how it is coloured and compressed."""
 
     def __init__(self, ground: Image.Image, samples: Image.Image, named: Iterable[Colour] = ()) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from server import db, home, outbox, wording
-from server.home import Entry
+from server.home import Item
 from server.models import EPOCH, Match, Outbox, Seat, User
 
 HOURS: Final = range(24)
@@ -51,13 +51,13 @@ def run(now: datetime, limit: int = 200) -> int:
     return sum(_queue(user, now) for user in list(due))
 
 
-def waiting(user: User, now: datetime) -> list[Entry]:
+def waiting(user: User, now: datetime) -> list[Item]:
     """Return what the mail tells of: the matches that await the person, least time left first.
 
     None of which he wants to hear nothing, and none at all if none of them is one to be told of in such a mail.
     """
-    entries = [entry for entry in home.due(user, now) if entry.mine.wish != "off"]
-    return entries if any(entry.mine.wish == "daily" for entry in entries) else []
+    items = [item for item in home.due(user, now) if item.mine.wish != "off"]
+    return items if any(item.mine.wish == "daily" for item in items) else []
 
 
 def _queue(user: User, now: datetime) -> bool:

@@ -19,6 +19,9 @@ from server.models.statements import Sized, Statement
 
 # A second look within this time is not worth a write.
 VISIT: Final = timedelta(seconds=30)
+# So many ends that a person has not looked at are counted, and so many shown: who plays by mail alone looks at none.
+MOST_ENDS: Final = 99
+SHOWN_ENDS: Final = 20
 # Rows about people and clocks that say nothing of how the match goes.
 QUIET: Final = frozenset({"hours", "vacation", "outage"})
 # Least time left first, then matches without a limit: left to themselves, the databases put these at different ends.
@@ -34,10 +37,8 @@ _TURNS: Final = Statement[Seat](
     )
 )
 # One after the other: of either at once the database would rather ask all matches that have ended.
-_ENDS: Final = Statement[Seat](lambda user: Seat.select(Seat.match).join(Match).where((Seat.user == user) & _is_news()))
-_ENDS_FIRST: Final = Statement[Seat](
-    lambda user: Seat.select(Seat.match).join(Match).where((Seat.owner == user) & _is_news())
-)
+_ENDS: Final = Statement[Seat](lambda user: _news(Seat.user == user))
+_ENDS_FIRST: Final = Statement[Seat](lambda user: _news(Seat.owner == user))
 _ASKED: Final = Statement[Match](lambda user: _invited(Invited.user == user).order_by(Match.id))
 _RUNNING: Final = Statement[Match](
     lambda user: (
@@ -64,9 +65,6 @@ _LOST: Final = Statement[Match](
         .limit(20)
     )
 )
-_UNSEEN: Final = Sized[Match](
-    lambda numbers: Match.select().where(Match.id.in_(numbers)).order_by(Match.finished_at.desc()).limit(20)
-)
 _FILED: Final = Statement[Seat](lambda user, most: _filing(Seat.user == user, Match.over()).limit(most))
 _FILED_FIRST: Final = Statement[Seat](lambda user, most: _filing(Seat.owner == user, Match.over()).limit(most))
 _MATCHES: Final = Sized[Match](lambda numbers: Match.select().where(Match.id.in_(numbers)))
@@ -76,7 +74,7 @@ _PLACE: Final = Statement[Seat](
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Item:
     """A match on somebody's list.
 
     `last` is the last thing that happened in words; `dial` the clock of his seat if he is awaited, else of who is, None
@@ -94,22 +92,22 @@ class Entry:
     note: str
 
 
-def entries(user: User, now: datetime) -> list[Entry]:
+def items(user: User, now: datetime) -> list[Item]:
     """Return the person's running matches: his turn first, each group by the time left, without a limit last."""
     noted = notes.first_lines(user)
-    found = _entries(_RUNNING.rows(user=user.id), user, now, noted)
-    return sorted(found, key=lambda entry: not entry.my_turn)
+    found = _items(_RUNNING.rows(user=user.id), user, now, noted)
+    return sorted(found, key=lambda item: not item.my_turn)
 
 
-def due(user: User, now: datetime) -> list[Entry]:
+def due(user: User, now: datetime) -> list[Item]:
     """Return the matches in which the person is awaited, least time left first; those without a limit last."""
-    found = _entries(awaiting(user), user, now, {})
-    left = {entry.match.id: entry.dial.left for entry in found if entry.dial and entry.dial.left is not None}
-    return sorted(found, key=lambda entry: left.get(entry.match.id, timedelta.max))
+    found = _items(awaiting(user), user, now, {})
+    left = {item.match.id: item.dial.left for item in found if item.dial and item.dial.left is not None}
+    return sorted(found, key=lambda item: left.get(item.match.id, timedelta.max))
 
 
 def waiting(user: User) -> int:
-    """Return how much waits for the person: his turns, invitations, and ends that he has not looked at."""
+    """Return how much waits for the person: his turns, invitations, and up to `MOST_ENDS` ends that are news to him."""
     return len(_turns(user)) + len(_ends(user)) + len(invitations(user))
 
 
@@ -119,13 +117,7 @@ def waiting_for(numbers: Collection[int]) -> Counter[int]:
     held = Seat.user.in_(list(numbers)) & Seat.ended_at.is_null() & _going_on()
     running: list[Any] = list(Seat.select(Seat.user, Seat.number, Match.to_act).join(Match).where(held).tuples())
     found.update(user for user, number, to_act in running if str(number) in to_act.split(","))
-    ends = set[tuple[int, int]]()
-    # One after the other: of either at once the database would rather ask all matches that have ended.
-    for place in (Seat.user, Seat.owner):
-        new = Seat.select(place, Seat.match).join(Match).where(place.in_(list(numbers)) & _is_news())
-        there: list[Any] = list(new.tuples())
-        ends.update(there)
-    found.update(user for user, _match in ends)
+    found.update({user: min(MOST_ENDS, now + first) for user, now, first in _counted(numbers)})
     known = Match.game.in_(list(games.games()))
     asked: list[Any] = list(_invited(Invited.user.in_(list(numbers)) & known).select(Invited.user).tuples())
     found.update(user for (user,) in asked)
@@ -171,18 +163,33 @@ def lost(user: User) -> list[Match]:
 
 
 def unseen(user: User) -> list[Match]:
-    """Return finished matches whose end the person has not looked at."""
-    return _UNSEEN.among(_ends(user))
+    """Return finished matches whose end the person has not looked at, newest first, `SHOWN_ENDS` at most."""
+    return _newest(_ends(user), SHOWN_ENDS)
 
 
 def _ends(user: User) -> set[int]:
-    """Return the numbers of all of these."""
-    return {number for ended in (_ENDS, _ENDS_FIRST) for (number,) in ended.tuples(user=user.id)}
+    """Return the numbers of all of these; of very many those that were made last."""
+    found = {number for ended in (_ENDS, _ENDS_FIRST) for (number,) in ended.tuples(user=user.id)}
+    return set(sorted(found)[-MOST_ENDS:])
+
+
+def _counted(numbers: Collection[int]) -> list[Any]:
+    """Return of each of these people how many ends are news to him: in seats that he has, in others that he had first.
+
+    Of either `MOST_ENDS` at most, so that it takes no longer the longer somebody has looked at none.
+    """
+    here, lost = Seat.user == User.id, (Seat.owner == User.id) & (Seat.user != User.id)
+    counts = [Seat.select(db.count_all()).from_(_news(place).alias("news")) for place in (here, lost)]
+    return list(User.select(User.id, *counts).where(User.id.in_(list(numbers))).tuples())
 
 
 def finished(user: User, limit: int) -> list[Match]:
     """Return the person's finished matches whose end he has looked at, newest first."""
     numbers = {number for ended in (_FILED, _FILED_FIRST) for (number,) in ended.tuples(user=user.id, most=limit)}
+    return _newest(numbers, limit)
+
+
+def _newest(numbers: Collection[int], limit: int) -> list[Match]:
     found = _MATCHES.among(numbers)
     return sorted(found, key=lambda match: (match.finished_at, match.id), reverse=True)[:limit]
 
@@ -269,6 +276,12 @@ def _going_on() -> Any:
     return (Match.status == "running") & Match.frozen_at.is_null()
 
 
+def _news(whose: Any) -> Any:
+    """Return the query of the seats of somebody in matches whose ends are news to him, `MOST_ENDS` along the index."""
+    found = Seat.select(Seat.match).join(Match).where(whose & _is_news())
+    return found.order_by(Seat.ended_at.desc(), Seat.match.desc()).limit(MOST_ENDS)
+
+
 def _is_news() -> Any:
     """Return the condition that the match of a seat has ended, and its person has not looked at how."""
     return Seat.ended_at.is_null() & (Match.status == "finished") & (Seat.seen < Match.length)
@@ -282,14 +295,14 @@ def _invited(whom: Any) -> Any:
     return Match.select().join(Invited).where(whom & able & Match.id.not_in(sits))
 
 
-def _entries(matches: Iterable[Match], user: User, now: datetime, noted: Mapping[int, str]) -> list[Entry]:
+def _items(matches: Iterable[Match], user: User, now: datetime, noted: Mapping[int, str]) -> list[Item]:
     """Return what the list says of each of the matches; `noted` are the person's notes by number of the match."""
     found = list(matches)
     places = log.places_of(found)
-    return [_entry(match, places[match.id], user, now, noted.get(match.id, "")) for match in found]
+    return [_item(match, places[match.id], user, now, noted.get(match.id, "")) for match in found]
 
 
-def _entry(match: Match, seats: Sequence[Seat], user: User, now: datetime, note: str) -> Entry:
+def _item(match: Match, seats: Sequence[Seat], user: User, now: datetime, note: str) -> Item:
     mine = next(seat for seat in seats if seat.user_id == user.id)
     my_turn = mine.number in match.awaited and not match.frozen_at
     last, dial, fault, unread = "", None, "", 0
@@ -302,7 +315,7 @@ def _entry(match: Match, seats: Sequence[Seat], user: User, now: datetime, note:
         fault = log.frozen(match).sentence if match.frozen_at else ""
     except Refused as refused:
         fault = refused.sentence
-    return Entry(
+    return Item(
         match=match,
         seats=tuple(seats),
         mine=mine,

@@ -229,7 +229,7 @@ def _summary_facts(work: _Work, user: User) -> dict[str, Any]:
 
 
 def _digest_facts(work: _Work, user: User) -> dict[str, Any]:
-    return {"waiting": [_due(work.settings, entry, user) for entry in digests.waiting(user, work.now)]}
+    return {"waiting": [_due(work.settings, item, user) for item in digests.waiting(user, work.now)]}
 
 
 _OWN_FACTS: Final[Mapping[str, Callable[[_Work, User], dict[str, Any]]]] = {
@@ -347,12 +347,12 @@ def _waiting(settings: Settings, user: User) -> list[dict[str, str]]:
     ]
 
 
-def _due(settings: Settings, entry: home.Entry, user: User) -> dict[str, Any]:
+def _due(settings: Settings, item: home.Item, user: User) -> dict[str, Any]:
     """Return what the mail of a day tells of one match."""
-    dial = entry.dial
+    dial = item.dial
     return {
-        **_named(settings, entry.match),
-        "last": entry.last,
+        **_named(settings, item.match),
+        "last": item.last,
         "late": dial is not None and dial.late,
         "deadline": wording.when(dial.until, user.zone) if dial and dial.until else "",
         "left": wording.span(dial.left) if dial and dial.left is not None else "",

@@ -6,16 +6,18 @@ import functools
 import io
 import re
 import struct
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from xml.parsers import expat
 
 import resvg_py
 from PIL import Image, ImageColor, ImageFont
 
 from server import sprites
-from server.baked import Board, Colour
-from server.sprites import Paper, Parts
+from server.baked import Colour, Ground
+from server.chest import Chest
+from server.sprites import Apart, Paper
 
 FONTS = Path(__file__).parent / "static" / "fonts"
 _SVG = "http://www.w3.org/2000/svg svg"
@@ -29,6 +31,9 @@ _UNNAMED = ((0, 0, 0), (255, 255, 255))
 _REACH = 32
 # By so much smaller a piece is drawn to find where it is.
 _COARSE = 8
+# So many bytes of pieces are kept; all those of a game at the width of mails take one to three megabytes.
+_MOST: Final = 16 * 2**20
+_sprites: Final = Chest(_MOST)
 # The samples of what may lie on a board: how many units apart they stand, and how many pixels they take together.
 _SAMPLE, _SAMPLES = 140.0, 640
 
@@ -138,19 +143,19 @@ def has_letters(text: str) -> bool:
 
 
 @functools.lru_cache(maxsize=32)
-def _baked(ground: str, paper: Paper, width: int) -> Board:
+def _baked(ground: str, paper: Paper, width: int) -> Ground:
     # What is said of a drawing to those who cannot see it makes no other picture.
     root, end, rest = ground.partition(">")
     return _baked_once(_LABEL.sub("", root) + end + rest, paper, width)
 
 
 @functools.lru_cache(maxsize=16)
-def _baked_once(ground: str, paper: Paper, width: int) -> Board:
+def _baked_once(ground: str, paper: Paper, width: int) -> Ground:
     drawn, seen = _open(ground, width), _open(sprites.samples(paper, _SAMPLE), _SAMPLES)
     shown = Image.new("RGB", seen.size, drawn.convert("RGB").resize((1, 1), Image.Resampling.BOX).getpixel((0, 0)))
     shown.paste(seen, (0, 0), seen)
     named = _named(ground + "".join(paper.by_id.values()))
-    return Board(drawn.convert("RGB"), shown, (*named, *_UNNAMED))
+    return Ground(drawn.convert("RGB"), shown, (*named, *_UNNAMED))
 
 
 def _named(drawing: str) -> tuple[Colour, ...]:
@@ -158,7 +163,7 @@ def _named(drawing: str) -> tuple[Colour, ...]:
     return tuple(ImageColor.getrgb(colour)[:3] for colour in dict.fromkeys(_COLOUR.findall(drawing)))
 
 
-def _lay(picture: Image.Image, parts: Parts, scale: float, shift: int) -> list[Sprite]:
+def _lay(picture: Image.Image, parts: Apart, scale: float, shift: int) -> list[Sprite]:
     """Lay pieces on a picture, `shift` pixels to the right of where they belong; return them."""
     size, onto = (picture.width - shift, picture.height), picture.im
     found = (_sprite(parts.paper, text, scale, size) for text in parts.pieces)
@@ -170,19 +175,28 @@ def _lay(picture: Image.Image, parts: Parts, scale: float, shift: int) -> list[S
     return laid
 
 
-@functools.lru_cache(maxsize=8192)
 def _sprite(paper: Paper, text: str, scale: float, size: tuple[int, int]) -> Sprite | None:
     """Return a part of a drawing as a picture at its place, None if nothing is to be seen of it."""
     piece = sprites.piece(text)
     if not piece.placed:
-        return _fixed(paper, piece.text, scale, size)
+        key: Hashable = (paper, piece.text, scale, size)
+        return _sprites.get(key, lambda: _fixed(paper, piece.text, scale, size), _weight)
     # In halves of a pixel: a piece that stands between two pixels is another picture.
     x, y = round(2 * piece.x * scale), round(2 * piece.y * scale)
-    drawn = _placed(paper, piece.text, scale, (x & 1, y & 1), max(size))
+    half, most = (x & 1, y & 1), max(size)
+    key = (paper, piece.text, scale, half, most)
+    drawn = _sprites.get(key, lambda: _placed(paper, piece.text, scale, half, most), _weight)
     return drawn and drawn.moved(x >> 1, y >> 1)
 
 
-@functools.lru_cache(maxsize=4096)
+def _weight(sprite: Sprite | None) -> int:
+    """Return how many bytes the pixels of a piece take: three colours and one left free, and how much is covered."""
+    if sprite is None:
+        return 0
+    left, top, right, bottom = sprite.box
+    return 5 * (right - left) * (bottom - top)
+
+
 def _placed(paper: Paper, text: str, scale: float, half: tuple[int, int], most: int) -> Sprite | None:
     reach = _REACH
     while True:

@@ -52,7 +52,7 @@ class Paper:
     by_id: Mapping[str, str]
 
 
-class Parts(NamedTuple):
+class Apart(NamedTuple):
     """A drawing taken apart: what its pieces are drawn with, and they in order, as they stand in it."""
 
     paper: Paper
@@ -62,14 +62,14 @@ class Parts(NamedTuple):
 _last: Final[dict[str, tuple[str, Paper]]] = {}
 
 
-def take_apart(svg: str) -> Parts | None:
+def take_apart(svg: str) -> Apart | None:
     """Return the parts of a drawing, None if it is one that is better drawn as a whole."""
     paper, body = _head(svg)
     end = len(svg) - len("</svg>")
     if _OTHER.search(svg, body, end):
         return None
     pieces = list(_pieces(svg[body:end]))
-    return None if any(len(piece) > _LONGEST for piece in pieces) else Parts(paper, pieces)
+    return None if any(len(piece) > _LONGEST for piece in pieces) else Apart(paper, pieces)
 
 
 def _head(svg: str) -> tuple[Paper, int]:
@@ -106,6 +106,7 @@ def samples(paper: Paper, step: float) -> str:
     return drawing(paper, f"<g>{shown}</g>", (0, 0, columns * step, columns * step))
 
 
+@lru_cache(maxsize=4096)
 def piece(text: str) -> Piece:
     """Return a part of a drawing as a piece whose text says no more than how it looks."""
     start = _GROUP.match(text)

@@ -20,6 +20,7 @@ from server import (
     lobby,
     preferences,
     sessions,
+    tournaments,
     vacations,
     visitors,
     wording,
@@ -322,6 +323,7 @@ def delete_post() -> Any:
     """Delete the account: seats are given up, the name becomes anonymous, matches stay."""
     user = accounts.own(me(), field("password"), source=source(), now=clock.now())
     lobby.leave_all(user, clock.now())
+    tournaments.leave_all(user, clock.now())
     accounts.forget(user, clock.now())
     flask_login.logout_user()
     flask.session.clear()

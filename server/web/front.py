@@ -27,11 +27,11 @@ def index() -> str:
     finished = home.finished(user, _shown(user))
     places = log.places_of([*unseen, *finished])
     ended = [(match, "" if match.id in kept else archive.result(places[match.id])) for match in unseen]
-    entries = home.entries(user, now)
+    items = home.items(user, now)
     return flask.render_template(
         "home.html",
-        entries=entries,
-        contests=tournaments.parts([entry.match for entry in entries]),
+        items=items,
+        contests=tournaments.origins([item.match for item in items]),
         tables=table_cards(home.tables(user)),
         invitations=table_cards(home.invitations(user)),
         ended=ended,

@@ -19,7 +19,7 @@ THOROUGH: Final = 9
 _TEXTS: Final = ("text/", "application/json", "application/javascript", "application/manifest+json", "image/svg+xml")
 _PADDING: Final = 200
 
-Part: TypeAlias = tuple[str, Callable[[], bytes]]
+Ready: TypeAlias = tuple[str, Callable[[], bytes]]
 """A text that stands in a page, and how to get it as a `chunk`."""
 
 
@@ -80,7 +80,7 @@ def padding() -> bytes:
     return b"x" * secrets.randbelow(_PADDING)
 
 
-def packed(body: bytes, name: bytes = b"", level: int = THOROUGH, parts: Iterable[Part] = ()) -> bytes:
+def packed(body: bytes, name: bytes = b"", level: int = THOROUGH, parts: Iterable[Ready] = ()) -> bytes:
     """Return the bytes in the gzip format (RFC 1952), with a file's name in its head that nobody reads.
 
     `parts` stand in the body and are had as chunks; one that does not stand there does no harm.
@@ -96,7 +96,7 @@ def packed(body: bytes, name: bytes = b"", level: int = THOROUGH, parts: Iterabl
     return b"".join((*found, struct.pack("<II", zlib.crc32(body), len(body) & 0xFFFFFFFF)))
 
 
-def _placed(body: bytes, parts: Iterable[Part]) -> list[tuple[int, int, Callable[[], bytes]]]:
+def _placed(body: bytes, parts: Iterable[Ready]) -> list[tuple[int, int, Callable[[], bytes]]]:
     """Return where each part stands, -1 for one that does not, and how long it is, in this order."""
     plain = [(text.encode(), ready) for text, ready in parts]
     return sorted(((body.find(each), len(each), ready) for each, ready in plain), key=lambda each: each[0])

@@ -32,7 +32,7 @@ from server.log import Played
 from server.models import Match, Seat, User
 from server.web.boards import drawn
 from server.web.choices import Looked, choices
-from server.web.fragments import Keeper, sight
+from server.web.fragments import Keeper, showing
 
 # Lines of talk that a page shows; nobody reads back further, and a flood must not weigh every page down.
 SHOWN_TALK = 200
@@ -113,6 +113,10 @@ class Scene:
         """The view of the match."""
         return self._played.view(self._seat)
 
+    def beginning(self, text: str) -> str:
+        """Return the text if a legal move begins with it, so that a page depends on no other; else an empty one."""
+        return text if text and any(move.startswith(text) for move in self.view.moves) else ""
+
 
 def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]:
     """Return what the page of a running or finished match shows to the person."""
@@ -120,7 +124,7 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
     match, seats = played.match, log.places(played.match)
     seat = _own_seat(seats, user)
     called, zone = story.names(seats), user.zone if user else "UTC"
-    scene, keeper = Scene(played, seat), Keeper(sight(played, seats, seat, user))
+    scene, keeper = Scene(played, seat), Keeper(showing(played, seats, seat, user))
     lines = keeper.lines(played, lambda after: story.lines(played, called, seat, after, zone))
     since = story.since_own(played, seat) if seat is not None else match.length
     news = [line for line in lines if line.seq > since and _is_news(line, seat)]
@@ -137,6 +141,7 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
     my_turn = seat is not None and seat in played.position.to_act and not match.frozen_at
     return {
         "match": match,
+        "length": played.position.seq,
         "title": log.title(match),
         "kind": match.game,
         "game": played.game,
@@ -161,7 +166,7 @@ def match_page(match: Match, user: User | None, now: datetime) -> dict[str, Any]
         "tale": tale.tell(played, called),
         "note": notes.read(match, user),
         "rematch": _rematch(match, seats, user, now),
-        "tournament": tournaments.part(match),
+        "tournament": tournaments.origin(match),
         "again": match.status == "finished" and seat is not None and companions.alone(seats),
         "choices": choices(Looked(played, seats, called, user, seat, now)),
         "expected": log.expected(played, seat),

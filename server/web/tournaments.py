@@ -30,7 +30,7 @@ HOURS: Final = range(24)
 @pages.get("")
 def index() -> str:
     """List the tournaments that one may enter, that run, and that are over."""
-    return flask.render_template("tournaments/index.html", shelf=tournaments.shelf(viewer()), games=games.games())
+    return flask.render_template("tournaments/index.html", lists=tournaments.lists(viewer()), games=games.games())
 
 
 @pages.get("/new")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,10 +14,11 @@ import pytest
 from house import House
 from visitor import Visitor, application
 
-from server import db, deadlines, log
+from server import chest, db, deadlines, log
+from server.chest import Chest
 from server.models import Match, User
 from server.web import packing
-from server.web.fragments import Fragments
+from server.web.fragments import MOST_BYTES
 
 MATCH, HOME = 17, 20
 """So often the page of a match, and home without any, may ask the database."""
@@ -106,16 +107,22 @@ def test_many_others_and_their_matches_cost_nothing(
 
 def test_a_second_look_draws_nothing_anew(cottage: House, app: flask.Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     match = begun(cottage)
-    ailsa, kept = Visitor(app, cottage.people["Ailsa"]), app.extensions["fragments"]
+    ailsa, made = Visitor(app, cottage.people["Ailsa"]), []
+    real = Chest.get
+
+    def watched(kept: Chest, key: Any, make: Callable[[], Any], weigh: Callable[[Any], int]) -> Any:
+        return real(kept, key, lambda: made.append(key) or make(), weigh)
+
+    monkeypatch.setattr(Chest, "get", watched)
     first = look(ailsa, f"/matches/{match.id}")
-    drawn = kept.made
+    drawn = len(made)
     with monkeypatch.context() as patch:
         patch.setattr("server.web.present.drawn", lambda *_: pytest.fail("the board is drawn again"))
         assert look(ailsa, f"/matches/{match.id}") == first
-    assert kept.made == drawn > 0
+    assert len(made) == drawn > 0
     cottage.move(match)
     look(ailsa, f"/matches/{match.id}")
-    assert kept.made > drawn
+    assert len(made) > drawn
 
 
 @pytest.mark.parametrize("game", ["clans", "glory"])
@@ -169,7 +176,7 @@ def test_each_viewer_language_and_zone_has_pieces_of_its_own(cottage: House, app
         ("Ailsa", "en", "Asia/Kathmandu"),
     ):
         User.update(language=language, zone=zone).execute()
-        kept = app.extensions["fragments"] = Fragments()
+        kept = app.extensions["fragments"] = Chest(MOST_BYTES)
         look(Visitor(app, cottage.people[name]), f"/matches/{match.id}")
         found = {key[0] for key in kept._kept if key[0].last_hash}
         assert len(found) == 1
@@ -217,13 +224,57 @@ def test_nothing_that_is_kept_holds_the_token_of_a_session(cottage: House, app: 
 
 
 def test_what_is_kept_stays_within_its_bytes() -> None:
-    kept = Fragments(20_000)
+    kept = Chest(20_000)
     for number in range(100):
         assert kept.get(number, lambda: "x", lambda _made: 1000) == "x"
     assert kept._bytes == sum(weight for _made, weight in kept._kept.values()) <= 20_000
     assert list(kept._kept) == list(range(100))[-len(kept._kept) :]
     kept.get("large", lambda: "x", lambda _made: 5000)
     assert "large" not in kept._kept
+
+
+def test_keys_weigh_as_what_they_stand_for() -> None:
+    kept = Chest(20_000)
+    kept.get(("sight", ("y" * 5000,)), lambda: "x", lambda _made: 1)
+    assert not kept._kept
+    for number in range(100):
+        kept.get((number, "y" * 1000), lambda: "x", lambda _made: 1)
+    assert 0 < len(kept._kept) < 20
+    assert chest.size(("y" * 1000, ("z" * 1000,))) > 2000
+
+
+def test_what_a_reader_writes_into_an_address_makes_no_other_piece(cottage: House, app: flask.Flask) -> None:
+    match = begun(cottage)
+    seat = cottage.played(match).position.to_act[0]
+    mover = Visitor(app, log.places(match)[seat].owner)
+    path = f"/matches/{match.id}"
+    move = cottage.played(match).view(seat).moves[0]
+    look(mover, path)
+    pieces = set(app.extensions["fragments"]._kept)
+    for nonsense in ("Z", "Z" * 3000, move + "?", "<b>"):
+        mover.client.get(path, query_string={"from": nonsense})
+    assert set(app.extensions["fragments"]._kept) == pieces
+    picked = mover.client.get(path, query_string={"from": move.split("-")[0]})
+    assert f"?move={move}" in picked.text
+    assert len(set(app.extensions["fragments"]._kept) - pieces) == 1
+
+
+def test_columns_that_are_wrong_for_a_moment_are_not_kept(cottage: House, app: flask.Flask) -> None:
+    match = begun(cottage)
+    stranger = Visitor(app)
+    Match.update(length=match.length + 70).where(Match.id == match.id).execute()
+    look(stranger, f"/matches/{match.id}")
+    Match.update(length=match.length).where(Match.id == match.id).execute()
+    page = look(stranger, f"/matches/{match.id}")
+    assert f"Hash of step {match.length}<" in page
+
+
+def test_sites_below_two_paths_of_a_host_lead_to_themselves(cottage: House, app: flask.Flask) -> None:
+    match = begun(cottage)
+    stranger = Visitor(app)
+    for root in ("/one", "/two"):
+        page = stranger.client.get(f"/matches/{match.id}", environ_overrides={"SCRIPT_NAME": root}).text
+        assert set(re.findall(r'href="(/[^/"]*)/matches/', page)) == {root}
 
 
 def test_a_page_is_unpacked_as_it_was_whatever_parts_are_ready() -> None:

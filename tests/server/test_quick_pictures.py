@@ -16,6 +16,7 @@ from engine import games, record, replay
 from engine.base import Game, View
 from engine.language import speaking
 from server import languages, raster, sprites
+from server.chest import Chest
 
 RECORDS = Path(__file__).parent.parent / "records"
 WIDTH = 640
@@ -82,11 +83,24 @@ def test_a_picture_does_not_depend_on_what_was_drawn_before() -> None:
     (game, view, marks), *others = views("glory")
     layers = game.picture(view, (), "ground"), game.picture(view, marks, "pieces")
     first = raster.board(*layers, WIDTH)
-    for kept in (raster._sprite, raster._placed, raster._baked, raster._baked_once):
+    raster._sprites.clear()
+    for kept in (raster._baked, raster._baked_once):
         kept.cache_clear()
     for game, view, marks in others:
         raster.board(game.picture(view, (), "ground"), game.picture(view, marks, "pieces"), WIDTH)
     assert raster.board(*layers, WIDTH) == first
+
+
+def test_large_pieces_that_never_come_again_take_no_more_room_than_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Chest(2_000_000)
+    monkeypatch.setattr(raster, "_sprites", kept)
+    for number in range(20):
+        raster.board(GROUND, drawing(f'<circle cx="30" cy="20" r="15" fill="#0000{number:02}"/>'), WIDTH)
+        raster.board(GROUND, drawing(DOT.format(n=0, x=30, y=20).replace("c00", f"c{number:02}")), WIDTH)
+    assert kept._bytes <= 2_000_000
+    assert 0 < sum(weight for _made, weight in kept._kept.values()) == kept._bytes
+    held = [sprite for sprite, _weight in kept._kept.values()]
+    assert sum(raster._weight(sprite) for sprite in held) <= kept._bytes
 
 
 def test_a_ground_is_kept_once_for_all_languages() -> None:

@@ -17,7 +17,6 @@ from engine.language import gettext as _
 from server import db, languages, lettering, links, notify, outbox, throttle
 from server.errors import Refused
 from server.models import (
-    Entry,
     Feed,
     Inbound,
     Match,
@@ -323,7 +322,6 @@ def forget(user: User, now: datetime) -> None:
         Inbound.delete().where((Inbound.user == user) | (db.lower(Inbound.sender) == user.email_key)).execute()
         for theirs in (Vacation, Prepared, Note, Feed, Webhook):
             theirs.delete().where(theirs.user == user).execute()
-        Entry.update(withdrew_at=now).where((Entry.user == user) & Entry.withdrew_at.is_null()).execute()
         outbox.withdraw(user, now)
         User.update(
             name=f"Former player {user.id}",

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from engine.counting import LONGEST_STOP
 from engine.language import gettext as _
-from server import accounts, db, lobby, log
+from server import accounts, db, lobby, log, tournaments
 from server.desk import writing
 from server.errors import Refused
 from server.inbound import door, parse
@@ -149,6 +149,7 @@ def remove(number: int, admin: User, name: str, now: datetime) -> None:
     with db.transaction():
         note(admin, "delete", f"person {number}", "", now)
     lobby.leave_all(user, now)
+    tournaments.leave_all(user, now)
     accounts.forget(user, now)
 
 

@@ -109,8 +109,9 @@ def _made_before(match_id: int, text: str, by: User, key: str | None) -> Done | 
         raise Refused("bad-input", _("This request key was used for another match.")) from None
     played = log.current(match_id)
     row, before = played.rows[used.seq - 1], played.positions[used.seq - 1].state
+    seat = row.seat or 0
     with suppress(MoveError):
-        same = played.game.format(before, row.seat, played.game.parse(before, row.seat, text)) == row.text
+        same = played.game.format(before, seat, played.game.parse(before, seat, text)) == row.text
         if same and row.seq not in story.undone(played):
             return _done(played, log.places(played.match), row.seq)
     return None

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from server.tournaments.entering import FORMS, MOST, MOST_ROUNDS, Plan, announce, call_off, enter, find, withdraw
-from server.tournaments.looks import Page, Part, Shelf, page, part, parts, shelf
+from server.tournaments.entering import (
+    FORMS,
+    MOST,
+    MOST_ROUNDS,
+    Plan,
+    announce,
+    call_off,
+    enter,
+    find,
+    leave_all,
+    withdraw,
+)
+from server.tournaments.looks import Lists, Origin, Page, lists, origin, origins, page
 from server.tournaments.rounds import run
 from server.tournaments.telling import facts
 
@@ -11,19 +22,20 @@ __all__ = [
     "FORMS",
     "MOST",
     "MOST_ROUNDS",
+    "Lists",
+    "Origin",
     "Page",
-    "Part",
     "Plan",
-    "Shelf",
     "announce",
     "call_off",
     "enter",
     "facts",
     "find",
+    "leave_all",
+    "lists",
+    "origin",
+    "origins",
     "page",
-    "part",
-    "parts",
     "run",
-    "shelf",
     "withdraw",
 ]

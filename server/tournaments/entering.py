@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -121,19 +122,33 @@ def withdraw(number: int, user: User, now: datetime) -> Tournament:
 
 
 def call_off(number: int, by: User, now: datetime) -> Tournament:
-    """Call a tournament off before it begins; everybody who has entered is told. Raises `Refused`.
+    """Call a tournament off before it begins; everybody who has entered is told.
 
-    (not-found, not-open, not-yours)
+    Its host may do so, and a keeper of the house. Raises `Refused` (not-found, not-open, not-yours).
     """
     with db.transaction():
         tournament = find(number, hold=True)
-        if tournament.host_id != by.id:
+        if tournament.host_id != by.id and not by.admin:
             raise Refused("not-yours", _("Only its host calls a tournament off."))
         if tournament.status != "open":
             raise Refused("not-open", _("This tournament is no longer open."))
         Tournament.update(status="cancelled", finished_at=now).where(Tournament.id == tournament.id).execute()
         telling.called_off(tournament, now)
     return tournament
+
+
+def leave_all(user: User, now: datetime) -> None:
+    """Withdraw a person who is about to go from all that is not over, and call off what he hosts and has not begun."""
+    hosted = (Tournament.host == user) & (Tournament.status == "open")
+    for tournament in list(Tournament.select(Tournament.id).where(hosted)):
+        # It may have begun just now; then it goes on without him.
+        with suppress(Refused):
+            call_off(tournament.id, user, now)
+    going_on = Tournament.select(Tournament.id).where(Tournament.status.in_(["open", "running"]))
+    entered = (Entry.user == user) & Entry.withdrew_at.is_null() & Entry.tournament.in_(going_on)
+    for entry in list(Entry.select().where(entered)):
+        with suppress(Refused):
+            withdraw(entry.tournament_id, user, now)
 
 
 def _open(number: int, now: datetime) -> Tournament:

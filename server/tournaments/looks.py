@@ -28,7 +28,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class Lists:
     """All tournaments: those one may enter, soonest first, those that run, and those that are over, newest first."""
 
     open: tuple[Listed, ...]
@@ -37,7 +37,7 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class Paired:
     """A match of a round; `told` is whether its reader may be told how it ended, if it has."""
 
     match: Match
@@ -50,7 +50,7 @@ class Drawn:
     """A round: its matches, and who has it off."""
 
     number: int
-    boards: tuple[Board, ...]
+    matches: tuple[Paired, ...]
     resting: tuple[User, ...]
 
 
@@ -77,14 +77,14 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Origin:
     """Of which tournament and which round a match is."""
 
     tournament: Tournament
     round: int
 
 
-def shelf(reader: User | None) -> Shelf:
+def lists(reader: User | None) -> Lists:
     """Return all tournaments in three lists, of those that are over the last `LISTED`."""
     waiting = Tournament.select().where(Tournament.status == "open").order_by(Tournament.starts_at, Tournament.id)
     running = Tournament.select().where(Tournament.status == "running").order_by(Tournament.starts_at.desc())
@@ -92,8 +92,7 @@ def shelf(reader: User | None) -> Shelf:
     newest = over.order_by(Tournament.starts_at.desc(), Tournament.id.desc()).limit(LISTED)
     found = [list(waiting.limit(100)), list(running.limit(100)), list(newest)]
     entries = _entries([each for group in found for each in group])
-    lists = [tuple(_listed(each, entries.get(each.id, []), reader) for each in group) for group in found]
-    return Shelf(*lists)
+    return Lists(*(tuple(_listed(each, entries.get(each.id, []), reader) for each in group) for group in found))
 
 
 def page(number: int, reader: User | None) -> Page:
@@ -121,17 +120,17 @@ def page(number: int, reader: User | None) -> Page:
     )
 
 
-def part(match: Match) -> Part | None:
+def origin(match: Match) -> Origin | None:
     """Return of which tournament a match is, None if of none."""
     found = _OF_MATCH.first(match=match.id)
-    return Part(Tournament.get_by_id(found.tournament_id), found.round) if found else None
+    return Origin(Tournament.get_by_id(found.tournament_id), found.round) if found else None
 
 
-def parts(matches: Iterable[Match]) -> dict[int, Part]:
+def origins(matches: Iterable[Match]) -> dict[int, Origin]:
     """Return of which tournaments matches are, by the number of each that is of one."""
     numbers = [match.id for match in matches]
     query = Pairing.select(Pairing, Tournament).join(Tournament).where(Pairing.match.in_(numbers)) if numbers else ()
-    return {each.match_id or 0: Part(each.tournament, each.round) for each in query}
+    return {each.match_id or 0: Origin(each.tournament, each.round) for each in query}
 
 
 def _entries(tournaments: Sequence[Tournament]) -> dict[int, list[Entry]]:
@@ -158,21 +157,21 @@ def _rounds(held: Sequence[Pairing], untold: Collection[int]) -> tuple[Drawn, ..
     found = []
     for number, pairings in groupby(held, key=lambda each: each.round):
         mine = list(pairings)
-        boards = [
-            Board(match, tuple(places[match.id]), match.status == "finished" and match.id not in untold)
+        matches = [
+            Paired(match, tuple(places[match.id]), match.status == "finished" and match.id not in untold)
             for match in results.matches(mine)
         ]
         resting = [people[each.user_id] for each in mine if each.user_id is not None]
-        found.append(Drawn(number, tuple(boards), tuple(resting)))
+        found.append(Drawn(number, tuple(matches), tuple(resting)))
     return tuple(reversed(found))
 
 
 def _next(rounds: Sequence[Drawn], reader: User | None) -> Match | None:
     """Return the reader's running match, of several that of the first round."""
     own = [
-        board.match
+        paired.match
         for drawn in reversed(rounds)
-        for board in drawn.boards
-        if board.match.status == "running" and any(reader and seat.owner_id == reader.id for seat in board.seats)
+        for paired in drawn.matches
+        if paired.match.status == "running" and any(reader and seat.owner_id == reader.id for seat in paired.seats)
     ]
     return own[0] if own else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,10 +18,20 @@ from server.tournaments.pairing import Round
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a tournament begins: the lots of all people by their numbers, how many rounds there are, and the first."""
+
+    lots: dict[int, int]
+    rounds: int
+    first: Round
+
+
 def run(now: datetime, limit: int = 100) -> int:
     """Do what is due: begin tournaments and their next rounds, end them; return how many moved on.
 
-    Any number of schedulers may do this at once: each step belongs to the one that finds the tournament as it was.
+    Any number of schedulers may do this at once: each step belongs to the one that finds the tournament as it was
+    when the round was paired, which is done before anything is held.
     """
     begun = sum(_step(_begin, each.id, now) for each in list(due(now).limit(limit)))
     return begun + sum(_step(_go_on, each.id, now) for each in list(idle().limit(limit)))
@@ -42,8 +53,7 @@ def idle() -> Any:
 def _step(step: Callable[[int, datetime], bool], number: int, now: datetime) -> bool:
     """Take a step; one that fails leaves the tournament as it was and keeps no other from going on."""
     try:
-        with db.transaction():
-            return step(number, now)
+        return step(number, now)
     except Refused as fault:
         logger.warning("tournament %s cannot go on: %s", number, fault.sentence)
     except Exception:
@@ -52,57 +62,111 @@ def _step(step: Callable[[int, datetime], bool], number: int, now: datetime) -> 
 
 
 def _begin(number: int, now: datetime) -> bool:
-    mine = (Tournament.id == number) & (Tournament.status == "open") & (Tournament.starts_at <= now)
-    if not Tournament.update(status="running", started_at=now).where(mine).execute():
+    """Begin a tournament, or call it off if it cannot be played; nothing happens if people come or go meanwhile."""
+    found = entering.find(number)
+    if found.status != "open":
         return False
-    tournament: Tournament = Tournament.get_by_id(number)
-    entries = _present(tournament)
-    if len(entries) < tournament.least:
-        Tournament.update(status="cancelled", finished_at=now).where(Tournament.id == number).execute()
-        telling.called_off(tournament, now)
-        return True
-    words = [entry.contribution for entry in entries]
-    for entry, lot in zip(entries, chance.lots(bytes(tournament.secret), words), strict=True):
-        entry.lot = lot
-        own = (Entry.tournament == tournament) & (Entry.user == entry.user_id)
-        Entry.update(lot=lot).where(own).execute()
-    tournament.rounds = _planned(tournament, len(entries))
-    Tournament.update(rounds=tournament.rounds).where(Tournament.id == number).execute()
-    _play(tournament, 1, entries, now)
-    telling.begun(tournament, entries, now)
+    # To pair takes long, so nobody waits for it: what comes of it is good as long as the same people take part.
+    before = _present(found)
+    start = _start(found, before)
+    with db.transaction():
+        tournament = entering.find(number, hold=True)
+        entries = _present(tournament, hold=True)
+        if tournament.status != "open" or _who(entries) != _who(before):
+            return False
+        if start is None:
+            Tournament.update(status="cancelled", finished_at=now).where(Tournament.id == number).execute()
+            telling.called_off(tournament, now)
+            return True
+        for entry in entries:
+            entry.lot = start.lots[entry.user_id]
+            own = (Entry.tournament == tournament) & (Entry.user == entry.user_id)
+            Entry.update(lot=entry.lot).where(own).execute()
+        tournament.round, tournament.rounds = 1, start.rounds
+        begun = {"status": "running", "started_at": now, "round": 1, "rounds": start.rounds}
+        Tournament.update(begun).where(Tournament.id == number).execute()
+        _play(tournament, start.first, entries, now)
+        telling.begun(tournament, entries, now)
     return True
 
 
 def _go_on(number: int, now: datetime) -> bool:
-    """Begin the next round, or end the tournament, if its last round still is over."""
-    tournament = entering.find(number, hold=True)
-    # Asked anew now that it is held: another scheduler may have begun a round while this one waited.
-    if not idle().where(Tournament.id == number).exists():
+    """Begin the next round, or end the tournament, if its last round still is over and the same people take part."""
+    found = entering.find(number)
+    if not _is_idle(number):
         return False
-    here = (Tournament.id == number) & (Tournament.round == tournament.round) & (Tournament.status == "running")
-    entries = [entry for entry in _present(tournament) if entry.lot is not None]
-    if tournament.round >= tournament.rounds or len(entries) < 2:
-        if not Tournament.update(status="finished", finished_at=now).where(here).execute():
+    before = _staying(found)
+    following = _following(found, before)
+    with db.transaction():
+        tournament = entering.find(number, hold=True)
+        # Asked anew now that it is held: another scheduler may have begun a round while this one paired or waited.
+        if tournament.round != found.round or not _is_idle(number):
             return False
-        telling.ended(tournament, now)
-        return True
-    if not Tournament.update(round=tournament.round + 1).where(here).execute():
-        return False
-    _play(tournament, tournament.round + 1, entries, now)
-    telling.next_round(tournament, entries, now)
+        entries = _staying(tournament, hold=True)
+        if _who(entries) != _who(before):
+            return False
+        if following is None:
+            Tournament.update(status="finished", finished_at=now).where(Tournament.id == number).execute()
+            telling.ended(tournament, now)
+            return True
+        tournament.round += 1
+        Tournament.update(round=tournament.round).where(Tournament.id == number).execute()
+        _play(tournament, following, entries, now)
+        telling.next_round(tournament, entries, now)
     return True
 
 
-def _present(tournament: Tournament) -> list[Entry]:
-    """Return who takes part, in the order of entering, with their people held so that nobody leaves meanwhile."""
+def _is_idle(number: int) -> bool:
+    return bool(idle().where(Tournament.id == number).exists())
+
+
+def _present(tournament: Tournament, *, hold: bool = False) -> list[Entry]:
+    """Return who takes part, in the order of entering; `hold` holds the people so that nobody leaves meanwhile."""
     mine = (Entry.tournament == tournament) & Entry.withdrew_at.is_null()
     numbers = [entry.user_id for entry in Entry.select(Entry.user).where(mine)]
-    held = db.locked(User.select().where(User.id.in_(numbers) & User.deleted_at.is_null()).order_by(User.id))
-    people = {user.id: user for user in held}
+    there = User.select().where(User.id.in_(numbers) & User.deleted_at.is_null()).order_by(User.id)
+    people = {user.id: user for user in (db.locked(there) if hold else there)}
     found = [entry for entry in Entry.select().where(mine) if entry.user_id in people]
     for entry in found:
         entry.user = people[entry.user_id]
     return sorted(found, key=lambda entry: (entry.joined_at, entry.user_id))
+
+
+def _staying(tournament: Tournament, *, hold: bool = False) -> list[Entry]:
+    """Return who has begun and still takes part."""
+    return [entry for entry in _present(tournament, hold=hold) if entry.lot is not None]
+
+
+def _who(entries: Iterable[Entry]) -> list[tuple[int, str]]:
+    """Return all that lots and rounds are made of and that may change until a round begins."""
+    return [(entry.user_id, entry.contribution) for entry in entries]
+
+
+def _start(tournament: Tournament, entries: Sequence[Entry]) -> Start | None:
+    """Return how a tournament of these people begins, None if they are too few or its matches cannot be played here."""
+    if len(entries) < tournament.least:
+        return None
+    try:
+        rounds = _planned(tournament, len(entries))
+    except Refused as fault:
+        logger.warning("tournament %s cannot begin: %s", tournament.id, fault.sentence)
+        return None
+    words = [entry.contribution for entry in entries]
+    lots = dict(zip(_numbers(entries), chance.lots(bytes(tournament.secret), words), strict=True))
+    return Start(lots, rounds, _drawn(tournament, 1, lots, list(lots)))
+
+
+def _following(tournament: Tournament, entries: Sequence[Entry]) -> Round | None:
+    """Return the next round of a tournament with these people, None if there is none."""
+    if tournament.round >= tournament.rounds or len(entries) < 2:
+        return None
+    entered = Entry.select(Entry.user, Entry.lot).where(Entry.tournament == tournament)
+    lots = {entry.user_id: entry.lot for entry in entered if entry.lot is not None}
+    return _drawn(tournament, tournament.round + 1, lots, _numbers(entries))
+
+
+def _numbers(entries: Iterable[Entry]) -> list[int]:
+    return [entry.user_id for entry in entries]
 
 
 def _planned(tournament: Tournament, players: int) -> int:
@@ -121,42 +185,40 @@ def _allowed(tournament: Tournament) -> tuple[int, ...]:
     return tuple(lobby.check(_terms(tournament)).seat_counts)
 
 
-def _play(tournament: Tournament, number: int, entries: Sequence[Entry], now: datetime) -> None:
-    """Make the matches of a round."""
-    drawn = _robin(tournament, number, entries) if tournament.form == "round-robin" else _swiss(tournament, entries)
-    planned = _without_the_lonely(drawn, _allowed(tournament))
-    people = {entry.user_id: entry for entry in entries}
-    tournament.round = number
-    for place, group in enumerate(planned.groups):
-        seats = [(people[each].user, people[each].contribution) for each in group]
-        secret = chance.match_secret(bytes(tournament.secret), number, place)
-        match = lobby.begin(tournament.host, _terms(tournament), seats, secret, now)
-        Pairing.insert(tournament=tournament, round=number, place=place, match=match).execute()
-    for place, player in enumerate(planned.resting, len(planned.groups)):
-        Pairing.insert(tournament=tournament, round=number, place=place, user=player).execute()
-    Tournament.update(round=number).where(Tournament.id == tournament.id).execute()
+def _drawn(tournament: Tournament, number: int, lots: Mapping[int, int], here: Sequence[int]) -> Round:
+    """Return who meets whom in a round: of those who began, by their lots, those who still are here."""
+    allowed = _allowed(tournament)
+    if tournament.form == "round-robin":
+        drawn = _robin(_schedule(tournament, len(lots))[number - 1], {lots[player]: player for player in here})
+    else:
+        drawn = _swiss(tournament, lots, here, allowed)
+    return _without_the_lonely(drawn, allowed)
 
 
-def _robin(tournament: Tournament, number: int, entries: Sequence[Entry]) -> Round:
-    """Return a round of the schedule, made for those who began, without those who have withdrawn since."""
-    began = Entry.select().where((Entry.tournament == tournament) & Entry.lot.is_null(False)).count()
-    here = {entry.lot: entry.user_id for entry in entries}
-    planned = _schedule(tournament, began)[number - 1]
+def _robin(planned: Round, here: Mapping[int, int]) -> Round:
+    """Return a round of the schedule, made for the lots of those who began, without those who have withdrawn since."""
     groups = tuple(tuple(here[lot] for lot in group if lot in here) for group in planned.groups)
     return Round(groups, tuple(here[lot] for lot in planned.resting if lot in here))
 
 
-def _swiss(tournament: Tournament, entries: Sequence[Entry]) -> Round:
+def _swiss(tournament: Tournament, lots: Mapping[int, int], here: Sequence[int], allowed: Collection[int]) -> Round:
     """Return the next round by the standing; equals, as all are before the first, in the order of their lots."""
     held = results.pairings(tournament)
-    lots = {entry.user_id: entry.lot or 0 for entry in entries}
-    began = [
-        entry.user_id
-        for entry in Entry.select(Entry.user).where((Entry.tournament == tournament) & Entry.lot.is_null(False))
-    ]
-    ranks = {line.player: line.rank for line in results.standing(began, held)}
-    order = sorted(lots, key=lambda player: (ranks[player], lots[player]))
-    return pairing.swiss(order, tournament.seats, _allowed(tournament), results.history(held))
+    ranks = {line.player: line.rank for line in results.standing(lots, held)}
+    order = sorted(here, key=lambda player: (ranks[player], lots[player]))
+    return pairing.swiss(order, tournament.seats, allowed, results.history(held))
+
+
+def _play(tournament: Tournament, drawn: Round, entries: Sequence[Entry], now: datetime) -> None:
+    """Make the matches of the round that has begun."""
+    people, number = {entry.user_id: entry for entry in entries}, tournament.round
+    for place, group in enumerate(drawn.groups):
+        seats = [(people[each].user, people[each].contribution) for each in group]
+        secret = chance.match_secret(bytes(tournament.secret), number, place)
+        match = lobby.begin(tournament.host, _terms(tournament), seats, secret, now)
+        Pairing.insert(tournament=tournament, round=number, place=place, match=match).execute()
+    for place, player in enumerate(drawn.resting, len(drawn.groups)):
+        Pairing.insert(tournament=tournament, round=number, place=place, user=player).execute()
 
 
 def _without_the_lonely(drawn: Round, allowed: Collection[int]) -> Round:

@@ -195,18 +195,18 @@ def test_the_list_is_in_order_of_the_time_left_ones_own_turn_first(house: House)
     for match in set(matches) - set(mine) if len(mine) < 2 else mine[2:]:
         house.move(match)
     for user in (ailsa, bran):
-        listed = home.entries(user, house.now)
-        assert {entry.match.id for entry in listed} == {match.id for match in matches}
-        turns = [entry.my_turn for entry in listed]
+        listed = home.items(user, house.now)
+        assert {item.match.id for item in listed} == {match.id for match in matches}
+        turns = [item.my_turn for item in listed]
         assert turns == sorted(turns, reverse=True)
         for group in (True, False):
-            left = [entry.match.deadline for entry in listed if entry.my_turn is group]
+            left = [item.match.deadline for item in listed if item.my_turn is group]
             assert left == sorted(left)
         assert sum(turns) == home.waiting(user)
-        for entry in listed:
-            position = house.played(entry.match).position
-            assert entry.my_turn == (entry.mine.number in position.to_act)
-            assert entry.mine.user == user
+        for item in listed:
+            position = house.played(item.match).position
+            assert item.my_turn == (item.mine.number in position.to_act)
+            assert item.mine.user == user
     assert home.waiting(ailsa) + home.waiting(bran) == 5
 
 
@@ -218,7 +218,7 @@ def test_a_match_without_a_limit_comes_last_in_its_group(house: House) -> None:
             while log.places(match)[house.played(match).position.to_act[0]].user.name != name:
                 house.move(match)
     for user, own in zip(names(house), (0, 1), strict=True):
-        ordered = [entry.match.id for entry in home.entries(user, house.now)]
+        ordered = [item.match.id for item in home.items(user, house.now)]
         other = 1 - own
         assert ordered == [match.id for match in (hurried[own], limitless[own], hurried[other], limitless[other])]
         assert home.awaiting(user) == [hurried[own], limitless[own]]
@@ -230,15 +230,15 @@ def test_what_happened_since_the_last_visit_is_counted(house: House) -> None:
     for _ in range(3):
         house.move(match)
     by_others = [row.seat for row in house.played(match).rows].count(1)
-    assert home.entries(ailsa, house.now)[0].unread == by_others, "what she has done herself is no news to her"
+    assert home.items(ailsa, house.now)[0].unread == by_others, "what she has done herself is no news to her"
     home.visit(log.get(match.id), ailsa, house.now)
-    assert home.entries(ailsa, house.now)[0].unread == 0
+    assert home.items(ailsa, house.now)[0].unread == 0
     talk.say(match.id, bran, "Hm!", expected=0, via="web", now=house.now)
     house.move(match)
-    entry = home.entries(ailsa, house.now)[0]
-    assert entry.unread == (house.played(match).rows[-1].seat == 1)
-    assert "moved" in entry.last
-    assert home.entries(bran, house.now)[0].unread == 2
+    item = home.items(ailsa, house.now)[0]
+    assert item.unread == (house.played(match).rows[-1].seat == 1)
+    assert "moved" in item.last
+    assert home.items(bran, house.now)[0].unread == 2
 
 
 def test_an_older_page_does_not_take_back_what_was_seen(house: House) -> None:
@@ -247,7 +247,7 @@ def test_an_older_page_does_not_take_back_what_was_seen(house: House) -> None:
     house.move(match)
     home.visit(log.get(match.id), house.people["Ailsa"], house.now)
     home.visit(old, house.people["Ailsa"], house.now)
-    assert home.entries(house.people["Ailsa"], house.now)[0].unread == 0
+    assert home.items(house.people["Ailsa"], house.now)[0].unread == 0
 
 
 def test_the_next_match_that_waits_is_found_around_the_end_of_the_list(house: House) -> None:
@@ -281,10 +281,39 @@ def test_an_end_stays_on_the_list_until_it_was_looked_at(house: House) -> None:
     for name in ("Ailsa", "Bran", "Catrin"):
         user = house.people[name]
         assert [found.id for found in home.unseen(user)] == [match.id]
-        assert home.entries(user, house.now) == []
+        assert home.items(user, house.now) == []
         home.visit(log.get(match.id), user, house.now)
         assert home.unseen(user) == []
     assert home.unseen(house.people["Dugald"]) == []
+
+
+def test_ends_that_nobody_looks_at_are_shown_and_counted_no_further_than_a_bound(house: House) -> None:
+    match = house.started("Ailsa", "Bran")
+    seating.resign(match.id, house.people["Bran"], "web", now=house.now)
+    ended, places = Match.select().where(Match.id == match.id).dicts().get(), log.places(match)
+    for minutes in range(1, 121):
+        again = {**ended, "id": match.id + minutes, "finished_at": house.now + timedelta(minutes=minutes)}
+        Match.insert(again).execute()
+        for seat in places:
+            # In every third she has been followed by somebody else.
+            user = house.people["Catrin"] if seat.owner.name == "Ailsa" and minutes % 3 == 0 else seat.owner
+            Seat.insert(
+                match=match.id + minutes,
+                number=seat.number,
+                user=user,
+                owner=seat.owner,
+                contribution="",
+                joined_at=house.now,
+            ).execute()
+    ailsa, catrin = house.people["Ailsa"], house.people["Catrin"]
+    assert home.MOST_ENDS < 120
+    assert home.waiting(ailsa) == home.MOST_ENDS
+    assert home.waiting(catrin) == 40
+    assert home.waiting_for([ailsa.id, catrin.id]) == {ailsa.id: home.MOST_ENDS, catrin.id: 40}
+    newest = [match.id + minutes for minutes in range(120, 120 - home.SHOWN_ENDS, -1)]
+    assert [found.id for found in home.unseen(ailsa)] == newest
+    assert [found.id for found in home.latest(ailsa, 5)] == newest[:5]
+    assert [found.id for found in home.latest(ailsa, 5, before=log.get(newest[4]))] == newest[5:10]
 
 
 def test_open_tables_are_on_the_list_of_those_who_sit_there(house: House) -> None:
@@ -301,12 +330,12 @@ def test_a_damaged_match_is_shown_as_frozen_among_the_others(house: House) -> No
     with db.transaction():
         Match.update(game="chess").where(Match.id == gone.id).execute()
     damage(gone, text='{"game":"chess"}')
-    listed = {entry.match.id: entry for entry in home.entries(house.people["Ailsa"], house.now)}
+    listed = {item.match.id: item for item in home.items(house.people["Ailsa"], house.now)}
     assert set(listed) == {bad.id, gone.id, good.id}
     assert "frozen" in listed[bad.id].fault
     assert log.title(listed[gone.id].match) == f"chess {gone.id}"
     assert listed[good.id].fault == ""
-    assert home.waiting(house.people["Ailsa"]) == sum(entry.my_turn for entry in listed.values())
+    assert home.waiting(house.people["Ailsa"]) == sum(item.my_turn for item in listed.values())
 
 
 @pytest.mark.parametrize(
@@ -317,7 +346,7 @@ def test_whatever_became_of_the_setup_the_match_is_frozen_and_no_more(cottage: H
     damage(match, text=text)
     with refused("damaged"):
         log.read(match)
-    assert home.entries(cottage.people["Ailsa"], cottage.now)[0].fault
+    assert home.items(cottage.people["Ailsa"], cottage.now)[0].fault
     assert audit.verify(match.id)
     assert Seat.select().count() == 2
 

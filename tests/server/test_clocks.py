@@ -237,7 +237,7 @@ def test_the_list_is_in_the_order_in_which_people_are_really_out_of_time(cottage
     for match in (banked, plain, limitless):
         while awaited(cottage, match)[1].name != "Ailsa":
             cottage.move(match)
-    listed = [entry.match.id for entry in home.entries(cottage.people["Ailsa"], cottage.now)]
+    listed = [item.match.id for item in home.items(cottage.people["Ailsa"], cottage.now)]
     assert listed == [plain.id, banked.id, limitless.id]
 
 

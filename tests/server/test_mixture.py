@@ -132,7 +132,7 @@ def agrees(house: House, match: Match, used: dict[tuple[int, datetime], timedelt
         assert (seat in played.match.awaited) == acts
         assert (story.standing(played, called, seat) == "It is your turn.") == acts
         if not place.user.bot and not played.outcome:
-            assert {entry.match.id: entry.my_turn for entry in home.entries(place.user, house.now)}[match.id] == acts
+            assert {item.match.id: item.my_turn for item in home.items(place.user, house.now)}[match.id] == acts
         used[seat, house.now] = played.clocks.used(seat, house.now)
     assert all(events.sentence(played, row, called) for row in played.rows if row.kind != "move")
     for (seat, at), spent in used.items():

@@ -45,7 +45,7 @@ def test_everybody_of_the_demo_can_sign_in_and_has_something_waiting(demo: House
     for person in plan["people"]:
         user = accounts.sign_in(person["name"], plan["password"], source="here", now=clock.now())
         assert user.reachable
-        assert home.entries(user, clock.now()) or home.tables(user)
+        assert home.items(user, clock.now()) or home.tables(user)
     assert sum(home.waiting(accounts.by_name(person["name"])) for person in plan["people"]) >= 2
 
 

@@ -20,7 +20,7 @@ from server import accounts, archive, db, lobby, log, seating, tournaments, vote
 from server import play as moves
 from server.errors import Refused
 from server.models import Entry, Match, Outbox, Pairing, Seat, Tournament, User
-from server.tournaments import chance, rounds
+from server.tournaments import chance, pairing, rounds
 
 NAMES = ("Ailsa", "Bran", "Catrin", "Dugald", "Eilidh", "Fearghas", "Greum", "Hamish")
 
@@ -144,9 +144,9 @@ def test_a_match_on_the_terms_of_the_tournament_begins_at_once(house: House) -> 
     assert (match.status, match.clock, match.rated) == ("running", {"move": DAY, "missing": "at-once"}, False)
     assert match.host_id == cup.host_id
     assert match.started_at == cup.started_at == house.now
-    assert tournaments.part(match).round == 1
-    assert tournaments.parts([match])[match.id].tournament.name == "The cup"
-    assert tournaments.part(house.table("Ailsa", "Bran")) is None
+    assert tournaments.origin(match).round == 1
+    assert tournaments.origins([match])[match.id].tournament.name == "The cup"
+    assert tournaments.origin(house.table("Ailsa", "Bran")) is None
     assert match not in lobby.open_tables()
 
 
@@ -286,7 +286,7 @@ def test_who_wants_to_watch_first_is_told_a_standing_without_his_match(house: Ho
     assert sum(points for _, _, points in standing(cup, bran)) == 12
     assert sum(points for _, _, points in standing(cup)) == 24
     drawn = tournaments.page(cup.id, bran).rounds[-1]
-    assert {board.match.id: board.told for board in drawn.boards}[own.id] is False
+    assert {paired.match.id: paired.told for paired in drawn.matches}[own.id] is False
     letters = [mail for mail in house.mail() if mail.subject == "The cup: round 2 of 3"]
     his = next(mail for mail in letters if mail.to_name == "Bran")
     hers = next(mail for mail in letters if mail.to_name == "Ailsa")
@@ -386,17 +386,41 @@ def test_when_all_but_one_have_withdrawn_it_ends(house: House) -> None:
 def test_who_leaves_the_house_leaves_its_tournaments(house: House) -> None:
     cup = announced(house, 4)
     bran = house.people["Bran"]
+    tournaments.leave_all(bran, house.now)
     accounts.forget(bran, house.now)
     tick_at(house, cup.starts_at)
     tournaments.run(house.now)
     assert {name for _, name, _ in standing(cup)} == {"Ailsa", "Catrin", "Dugald"}
     catrin = house.people["Catrin"]
     lobby.leave_all(catrin, house.now)
+    tournaments.leave_all(catrin, house.now)
     accounts.forget(catrin, house.now)
     while again(cup).status == "running":
         play_round(house, cup)
         tournaments.run(house.now)
     assert f"Former player {catrin.id}" in {name for _, name, _ in standing(cup)}
+
+
+def test_what_somebody_played_to_the_end_he_did_not_withdraw_from(house: House) -> None:
+    cup = started(house, 3)
+    while again(cup).status == "running":
+        play_round(house, cup)
+        tournaments.run(house.now)
+    tournaments.leave_all(house.people["Bran"], house.now)
+    assert Entry.select().where(Entry.withdrew_at.is_null(False)).count() == 0
+
+
+def test_a_host_who_goes_calls_off_what_has_not_begun_and_a_keeper_may_too(house: House) -> None:
+    first, second = announced(house, 3), announced(house, 3)
+    bran = house.people["Bran"]
+    with pytest.raises(Refused):
+        tournaments.call_off(second.id, bran, house.now)
+    User.update(admin=True).where(User.id == bran.id).execute()
+    tournaments.call_off(second.id, User.get_by_id(bran.id), house.now)
+    assert again(second).status == "cancelled"
+    assert again(first).status == "open"
+    tournaments.leave_all(first.host, house.now)
+    assert again(first).status == "cancelled"
 
 
 def test_all_chance_follows_from_bytes_that_were_committed_to(house: House) -> None:
@@ -525,21 +549,108 @@ def test_a_scheduler_that_is_killed_in_the_middle_of_a_round_leaves_nothing(
     assert Match.select().count() == 2 * number
 
 
-def test_one_tournament_that_cannot_go_on_keeps_no_other(house: House, caplog: pytest.LogCaptureFixture) -> None:
+def test_one_tournament_that_cannot_go_on_keeps_no_other(
+    house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first, second = announced(house, 3), announced(house, 3)
-    Tournament.update(game="gone").where(Tournament.id == first.id).execute()
+    real = rounds._start
+
+    def failing(tournament: Tournament, entries: Any) -> Any:
+        if tournament.id == first.id:
+            raise RuntimeError("a fault of our own")
+        return real(tournament, entries)
+
+    monkeypatch.setattr(rounds, "_start", failing)
     tick_at(house, second.starts_at)
     assert tournaments.run(house.now) == 1
     assert [again(each).status for each in (first, second)] == ["open", "running"]
     assert f"tournament {first.id} cannot go on" in caplog.text
 
 
+def test_a_tournament_of_a_game_that_is_gone_does_not_take_place(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = announced(house, 3), announced(house, 3)
+    Tournament.update(game="gone", name="The old cup").where(Tournament.id == first.id).execute()
+    tick_at(house, second.starts_at)
+    assert tournaments.run(house.now, limit=1) == 1
+    assert f"tournament {first.id} cannot begin" in caplog.text
+    assert (again(first).status, again(first).finished_at) == ("cancelled", house.now)
+    mails = [mail for mail in house.mail() if mail.subject == "The old cup does not take place"]
+    assert sorted(mail.to_name for mail in mails) == ["Ailsa", "Bran", "Catrin"]
+    assert tournaments.run(house.now, limit=1) == 1
+    assert again(second).status == "running"
+
+
+@pytest.mark.parametrize("form", ["round-robin", "swiss"])
+def test_nobody_waits_while_a_round_is_paired(house: House, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    cup = announced(house, 7, seats=3, form=form, least=3)
+    pairing.round_robin.cache_clear()
+    searched = []
+    real = pairing._arranged
+
+    def watched(*given: Any, **more: Any) -> Any:
+        searched.append(db.database.in_transaction())
+        return real(*given, **more)
+
+    monkeypatch.setattr(pairing, "_arranged", watched)
+    tick_at(house, cup.starts_at)
+    tournaments.run(house.now)
+    play_round(house, cup)
+    tournaments.run(house.now)
+    assert again(cup).round == 2
+    assert set(searched) == {False}
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_round_that_somebody_leaves_while_it_is_paired_is_paired_anew(
+    house: House, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    cup = announced(house, 5, form="swiss", rounds=2)
+    tick_at(house, cup.starts_at)
+    if number == 2:
+        tournaments.run(house.now)
+        play_round(house, cup)
+    before, real, bran = again(cup), pairing.swiss, house.people["Bran"]
+
+    def leaving(*given: Any) -> Any:
+        tournaments.withdraw(cup.id, bran, house.now)
+        return real(*given)
+
+    monkeypatch.setattr(pairing, "swiss", leaving)
+    assert tournaments.run(house.now) == 0
+    assert (again(cup).status, again(cup).round) == (before.status, before.round)
+    monkeypatch.setattr(pairing, "swiss", real)
+    assert tournaments.run(house.now) == 1
+    assert again(cup).round == number
+    assert all(seat.owner != bran for match in matches(cup, number) for seat in log.places(match))
+
+
+def test_a_step_changes_its_tournament_by_one_statement(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    cup = announced(house, 4)
+    changed: list[str] = []
+    real = db.database.obj.execute_sql
+
+    def watched(sql: str, *more: Any) -> Any:
+        if sql.startswith('UPDATE "tournament"'):
+            changed.append(sql)
+        return real(sql, *more)
+
+    monkeypatch.setattr(db.database.obj, "execute_sql", watched)
+    tick_at(house, cup.starts_at)
+    for steps in range(1, 5):
+        assert tournaments.run(house.now) == 1
+        assert len(changed) == steps
+        play_round(house, cup)
+    assert again(cup).status == "finished"
+
+
 def test_the_lists_tell_what_is_open_runs_and_is_over(house: House) -> None:
     running, off = started(house, 3), announced(house, 3, name="Called off")
     tournaments.call_off(off.id, house.people["Ailsa"], house.now)
     opened = announced(house, 3, name="Next")
-    shelf = tournaments.shelf(house.people["Bran"])
-    found = [[(each.tournament.id, each.entered, each.mine) for each in group] for group in (shelf.open, shelf.running)]
+    lists = tournaments.lists(house.people["Bran"])
+    found = [[(each.tournament.id, each.entered, each.mine) for each in group] for group in (lists.open, lists.running)]
     assert found == [[(opened.id, 3, True)], [(running.id, 3, True)]]
-    assert [each.tournament.id for each in shelf.over] == [off.id]
-    assert not any(each.mine for each in tournaments.shelf(None).open)
+    assert [each.tournament.id for each in lists.over] == [off.id]
+    assert not any(each.mine for each in tournaments.lists(None).open)

@@ -97,7 +97,7 @@ def test_the_day_of_the_form_is_in_the_zone_of_who_fills_it_in(cottage: House, a
         ({"limit": "none"}, "A tournament needs a time limit, or it might never end."),
         ({"system": "knockout"}, "A tournament is a round robin or goes by the Swiss system."),
         ({"rounds": "40"}, "There are 2 to 12 rounds."),
-        ({"system": "round-robin", "most": "20"}, "From 3 to 16 players may take part"),
+        ({"system": "round-robin", "most": "20"}, "A tournament takes 3 to 16 players"),
         ({"day": "2026-03-01"}, "A tournament begins after an hour at the earliest, and within 60 days."),
         ({"day": "soon"}, "Write a date as year-month-day"),
         ({"hour": "24"}, "Choose an hour from 0 to 23."),

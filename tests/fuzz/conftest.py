@@ -12,7 +12,7 @@ def _told(request: pytest.FixtureRequest, did: Callable[[object], None]) -> Iter
     """Say how many examples there were."""
     yield
     values = request.node.callspec.params if hasattr(request.node, "callspec") else {}
-    if "trial" in values:
+    if "effort" in values:
         # The cases of a test share what says how long they last.
-        while values["trial"].done:
-            did(values["trial"].done.pop())
+        while values["effort"].done:
+            did(values["effort"].done.pop())

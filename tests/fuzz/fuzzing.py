@@ -24,7 +24,7 @@ texts = some.text(signs, max_size=60)
 
 
 @dataclass(frozen=True)
-class Trial:
+class Effort:
     """How long to fuzz: so many examples of a fixed seed, or for so many seconds with ever another one."""
 
     examples: int
@@ -78,10 +78,10 @@ def quick() -> Iterator[None]:
     assert took < LONGEST, f"{took:.1f} s for one example"
 
 
-def trials(examples: int, seconds: float) -> pytest.MarkDecorator:
+def efforts(examples: int, seconds: float) -> pytest.MarkDecorator:
     """Run a test with so many examples by default, and for so many seconds among the long trials."""
-    long = pytest.param(Trial(500, seconds), marks=pytest.mark.hardship, id="long")
-    return pytest.mark.parametrize("trial", [pytest.param(Trial(examples), id="short"), long])
+    long = pytest.param(Effort(500, seconds), marks=pytest.mark.hardship, id="long")
+    return pytest.mark.parametrize("effort", [pytest.param(Effort(examples), id="short"), long])
 
 
 @some.composite

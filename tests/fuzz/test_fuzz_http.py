@@ -16,7 +16,7 @@ import forms
 import pytest
 from again import Again
 from flask.testing import EnvironBuilder
-from fuzzing import NASTY, Trial, chances, trials
+from fuzzing import NASTY, Effort, chances, efforts
 from house import House, house_settings
 from itsdangerous import URLSafeTimedSerializer
 from test_web_roles import FORMS
@@ -191,8 +191,10 @@ def ask(app: flask.Flask, house: House, asked: Asked) -> Any:
     return client.open(Request(environ), buffered=True)
 
 
-@trials(60, 300)
-def test_no_request_meets_a_fault(furnished: House, sqlite: str, monkeypatch: pytest.MonkeyPatch, trial: Trial) -> None:
+@efforts(60, 300)
+def test_no_request_meets_a_fault(
+    furnished: House, sqlite: str, monkeypatch: pytest.MonkeyPatch, effort: Effort
+) -> None:
     app, faults = application(furnished, monkeypatch), Faults()
     logging.getLogger("server").addHandler(faults)
     again = Again(sqlite)
@@ -217,6 +219,6 @@ def test_no_request_meets_a_fault(furnished: House, sqlite: str, monkeypatch: py
 
     rules = sorted(app.url_map.iter_rules(), key=lambda rule: (rule.rule, sorted(rule.methods)))
     try:
-        trial.of(calm, asked=chances.map(lambda chance: request(app, rules, chance)))
+        effort.of(calm, asked=chances.map(lambda chance: request(app, rules, chance)))
     finally:
         logging.getLogger("server").removeHandler(faults)

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from fuzzing import Trial, chances, mutated, signs, spoilt, texts, told, trials
+from fuzzing import Effort, chances, efforts, mutated, signs, spoilt, texts, told
 from house import House
 from hypothesis import strategies as some
 from postman import reply, send
@@ -77,8 +77,8 @@ bodies = (
 composed = some.builds(headed, some.lists(mutated(HEADERS, 2), max_size=8), bodies)
 
 
-@trials(80, 90)
-def test_any_mail_is_read_or_unreadable_in_time(trial: Trial) -> None:
+@efforts(80, 90)
+def test_any_mail_is_read_or_unreadable_in_time(effort: Effort) -> None:
     def read(chance: random.Random, made: bytes, times: int) -> None:
         raw = spoilt(chance.choice(mails()), chance) if chance.random() < 0.7 else made
         place = chance.randint(0, len(raw))
@@ -90,11 +90,11 @@ def test_any_mail_is_read_or_unreadable_in_time(trial: Trial) -> None:
         else:
             judged(letter)
 
-    trial.of(read, chance=chances, made=composed, times=some.sampled_from((0, 0, 0, 1, 40, 3000)))
+    effort.of(read, chance=chances, made=composed, times=some.sampled_from((0, 0, 0, 1, 40, 3000)))
 
 
-@trials(100, 40)
-def test_any_text_of_a_mail_is_read_line_by_line_in_time(trial: Trial) -> None:
+@efforts(100, 40)
+def test_any_text_of_a_mail_is_read_line_by_line_in_time(effort: Effort) -> None:
     def read(body: str, times: int) -> None:
         own = lines.own_lines(body * times)
         try:
@@ -104,11 +104,11 @@ def test_any_text_of_a_mail_is_read_line_by_line_in_time(trial: Trial) -> None:
         else:
             assert found.acts or found.status or found.help
 
-    trial.of(read, body=bodies, times=some.sampled_from((1, 1, 1, 300)))
+    effort.of(read, body=bodies, times=some.sampled_from((1, 1, 1, 300)))
 
 
-@trials(150, 30)
-def test_nobody_passes_by_what_he_writes_about_himself(trial: Trial) -> None:
+@efforts(150, 30)
+def test_nobody_passes_by_what_he_writes_about_himself(effort: Effort) -> None:
     own = "From: ailsa@example.org\nAuthentication-Results: "
     heads = ("mx.example.org", "MX.example.org 1", 'mx.example.org (a "comment")', '"mx.example.org"')
     verdicts = ("dmarc=pass", "dmarc=fail header.from=example.org", "dkim=pass header.d=example.org", "spf=fail")
@@ -121,11 +121,11 @@ def test_nobody_passes_by_what_he_writes_about_himself(trial: Trial) -> None:
         assert proven(letter, "mx.example.org") in {True, False}
         assert not proven(other, "mx.example.org"), "of another judge nothing counts"
 
-    trial.of(read, value=values, times=some.sampled_from((1, 1, 1, 200)))
+    effort.of(read, value=values, times=some.sampled_from((1, 1, 1, 200)))
 
 
-@trials(150, 20)
-def test_any_address_is_one_or_nobodys(cottage: House, trial: Trial) -> None:
+@efforts(150, 20)
+def test_any_address_is_one_or_nobodys(cottage: House, effort: Effort) -> None:
     near = mutated(("move+0123456789abcdef01234567@localhost", "bounce+1-0123456789ab@localhost", "Clachan@localhost"))
     headers = mutated(('"Ailsa, of the \\"lake\\"" <ailsa@example.org> (comment (in it))', "a: b, <c@d.example>;"))
 
@@ -135,11 +135,11 @@ def test_any_address_is_one_or_nobodys(cottage: House, trial: Trial) -> None:
         assert sender == "" or addresses.spec_of(sender)
         assert isinstance(addresses.recipients([address * times, header * times]), tuple)
 
-    trial.of(read, address=near | texts, header=headers | texts, times=some.sampled_from((1, 1, 1, 500)))
+    effort.of(read, address=near | texts, header=headers | texts, times=some.sampled_from((1, 1, 1, 500)))
 
 
-@trials(15, 120)
-def test_any_answer_to_a_turn_mail_comes_to_a_documented_end(cottage: House, trial: Trial) -> None:
+@efforts(15, 120)
+def test_any_answer_to_a_turn_mail_comes_to_a_documented_end(cottage: House, effort: Effort) -> None:
     """And moves no match by more than what its player's own lines say: one move of his, or his end."""
     db.database.execute_sql("PRAGMA synchronous = off")
     match = cottage.started("Ailsa", "Bran")
@@ -158,4 +158,4 @@ def test_any_answer_to_a_turn_mail_comes_to_a_documented_end(cottage: House, tri
         assert LogRow.select().count() - before <= 3
         cottage.played(match)
 
-    trial.of(come, chance=chances, body=bodies, header=mutated(HEADERS, 1) | some.text(signs, max_size=20))
+    effort.of(come, chance=chances, body=bodies, header=mutated(HEADERS, 1) | some.text(signs, max_size=20))

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from fuzzing import Trial, mutated, signs, texts, told, trials
+from fuzzing import Effort, efforts, mutated, signs, texts, told
 from house import RECORDS
 from hypothesis import strategies as some
 
@@ -33,8 +33,8 @@ def met(kind: str) -> tuple[list[tuple[Any, int]], list[str]]:
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-@trials(150, 40)
-def test_any_text_is_a_move_or_refused_as_one(kind: str, trial: Trial) -> None:
+@efforts(150, 40)
+def test_any_text_is_a_move_or_refused_as_one(kind: str, effort: Effort) -> None:
     game, (places, said) = games.game(kind), met(kind)
     letters = "".join(sorted({sign for text in said for sign in text}))
     alike = some.text(some.sampled_from(letters + letters.swapcase() + ":→–,") | signs, max_size=40)
@@ -55,12 +55,12 @@ def test_any_text_is_a_move_or_refused_as_one(kind: str, trial: Trial) -> None:
         assert isinstance(game.head(text * times), str)
 
     words = mutated(said) | alike | texts
-    trial.of(read, place=some.sampled_from(places), text=words, times=some.sampled_from((1, 1, 1, 2, 3000)))
+    effort.of(read, place=some.sampled_from(places), text=words, times=some.sampled_from((1, 1, 1, 2, 3000)))
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-@trials(40, 20)
-def test_a_legal_move_in_any_dress_is_that_move(kind: str, trial: Trial) -> None:
+@efforts(40, 20)
+def test_a_legal_move_in_any_dress_is_that_move(kind: str, effort: Effort) -> None:
     game, (places, _said) = games.game(kind), met(kind)
 
     def dressed(place: tuple[Any, int], chance: random.Random) -> None:
@@ -71,4 +71,4 @@ def test_a_legal_move_in_any_dress_is_that_move(kind: str, trial: Trial) -> None
         dress = chance.choice((str.lower, str.upper, str.swapcase, lambda said: f"  {said.replace(' ', '   ')}\t"))
         assert game.parse(state, seat, dress(text)) == move
 
-    trial.of(dressed, place=some.sampled_from(places), chance=some.randoms(use_true_random=False))
+    effort.of(dressed, place=some.sampled_from(places), chance=some.randoms(use_true_random=False))

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from fuzzing import Trial, chances, signs, spoilt, texts, told, trials
+from fuzzing import Effort, chances, efforts, signs, spoilt, texts, told
 from house import RECORDS, START, House
 from hypothesis import strategies as some
 
@@ -76,8 +76,8 @@ drawn = {
 }
 
 
-@trials(120, 60)
-def test_any_file_is_a_record_that_holds_or_refused_as_one(trial: Trial) -> None:
+@efforts(120, 60)
+def test_any_file_is_a_record_that_holds_or_refused_as_one(effort: Effort) -> None:
     def read(name: str, changes: list[tuple[int, Any]], chance: random.Random) -> None:
         try:
             found = record.load(files(name, changes, chance))
@@ -87,11 +87,11 @@ def test_any_file_is_a_record_that_holds_or_refused_as_one(trial: Trial) -> None
         else:
             assert record.load(record.dump(found)) == found
 
-    trial.of(read, **drawn)
+    effort.of(read, **drawn)
 
 
-@trials(25, 60)
-def test_any_file_becomes_a_match_or_leaves_nothing(cottage: House, trial: Trial) -> None:
+@efforts(25, 60)
+def test_any_file_becomes_a_match_or_leaves_nothing(cottage: House, effort: Effort) -> None:
     db.database.execute_sql("PRAGMA synchronous = off")
 
     def brought(name: str, changes: list[tuple[int, Any]], chance: random.Random) -> None:
@@ -104,15 +104,15 @@ def test_any_file_becomes_a_match_or_leaves_nothing(cottage: House, trial: Trial
             assert archive.doubts(match) == []
             archive.told(match)
 
-    trial.of(brought, **drawn)
+    effort.of(brought, **drawn)
 
 
 READERS = (counting.instant, counting.span, counting.hours, counting.daily)
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
-@trials(150, 20)
-def test_any_words_about_time_are_read_or_refused(reader: Callable[[str], Any], trial: Trial) -> None:
+@efforts(150, 20)
+def test_any_words_about_time_are_read_or_refused(reader: Callable[[str], Any], effort: Effort) -> None:
     zones = some.sampled_from(("Europe/Prague", "../../etc/passwd", "/etc/localtime", "Europe", "", "a" * 300, "\0"))
     times = some.from_regex(r"[0-9]{1,2}:[0-9]{2}(-[0-9]{1,2}:[0-9]{2})?", fullmatch=True)
     instants = some.from_regex(r"[0-9]{1,5}-[0-9]{2}-[0-9]{2}T[0-9:.]{1,12}Z?(/[0-9TZ:.-]+)?", fullmatch=True)
@@ -124,11 +124,11 @@ def test_any_words_about_time_are_read_or_refused(reader: Callable[[str], Any], 
         except ValueError as fault:
             told(fault)
 
-    trial.of(read, text=near | texts, times=some.sampled_from((1, 1, 1, 5000)))
+    effort.of(read, text=near | texts, times=some.sampled_from((1, 1, 1, 5000)))
 
 
-@trials(200, 30)
-def test_any_values_are_a_time_rule_or_refused(trial: Trial) -> None:
+@efforts(200, 30)
+def test_any_values_are_a_time_rule_or_refused(effort: Effort) -> None:
     fields = [each.name for each in dataclasses.fields(timerule.Rule)]
     values = plain | some.integers(0, 10**7) | some.booleans() | some.sampled_from(("bot", "at-once", "loss", "vote"))
     given = some.dictionaries(some.sampled_from(fields) | texts, values, max_size=6)
@@ -142,4 +142,4 @@ def test_any_values_are_a_time_rule_or_refused(trial: Trial) -> None:
             assert timerule.rule(timerule.plain(rule)) == rule
             assert timerule.sentence(rule)
 
-    trial.of(read, found=given | plain)
+    effort.of(read, found=given | plain)

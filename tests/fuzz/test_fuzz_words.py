@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import pytest
-from fuzzing import Trial, chances, mutated, signs, spoilt, texts, told, trials
+from fuzzing import Effort, chances, efforts, mutated, signs, spoilt, texts, told
 from house import START, House
 from hypothesis import strategies as some
 
@@ -57,8 +57,8 @@ SETTINGS = {
 }
 
 
-@trials(150, 30)
-def test_any_environment_is_settings_or_one_sentence(tmp_path: Path, trial: Trial) -> None:
+@efforts(150, 30)
+def test_any_environment_is_settings_or_one_sentence(tmp_path: Path, effort: Effort) -> None:
     pairs = some.sampled_from(sorted(SETTINGS)).flatmap(
         lambda name: some.tuples(some.just(name), mutated(SETTINGS[name], 2) | words)
     )
@@ -71,11 +71,11 @@ def test_any_environment_is_settings_or_one_sentence(tmp_path: Path, trial: Tria
         except settings.WrongSetting as fault:
             told(fault, "CLACHAN_")
 
-    trial.of(load, given=some.lists(pairs, max_size=3), times=many)
+    effort.of(load, given=some.lists(pairs, max_size=3), times=many)
 
 
-@trials(80, 30)
-def test_what_is_taken_of_a_form_is_sound_and_all_else_is_refused(trial: Trial) -> None:
+@efforts(80, 30)
+def test_what_is_taken_of_a_form_is_sound_and_all_else_is_refused(effort: Effort) -> None:
     names = mutated(("Ailsa", "Jean-Luc d'Été 2", "Ольга", "Δέλτα", "山田", "\u0130stanbul \ufb01"))
     emails = mutated(("ailsa@example.org", "a.b+c@sub.example.org", "ü@bücher.example"))
 
@@ -96,11 +96,11 @@ def test_what_is_taken_of_a_form_is_sound_and_all_else_is_refused(trial: Trial) 
         with suppress(ValueError):
             wording.day(word)
 
-    trial.of(clean, name=names | words, email=emails | words, word=words | mutated(("2026-11-30", "UTC")), times=many)
+    effort.of(clean, name=names | words, email=emails | words, word=words | mutated(("2026-11-30", "UTC")), times=many)
 
 
-@trials(120, 20)
-def test_whatever_somebody_wishes_is_stored_or_refused(cottage: House, trial: Trial) -> None:
+@efforts(120, 20)
+def test_whatever_somebody_wishes_is_stored_or_refused(cottage: House, effort: Effort) -> None:
     db.database.execute_sql("PRAGMA synchronous = off")
     ailsa = cottage.people["Ailsa"]
     near = mutated(("50, 80%", "22:00-07:00", "23:15-06:45"))
@@ -110,7 +110,7 @@ def test_whatever_somebody_wishes_is_stored_or_refused(cottage: House, trial: Tr
             preferences.settle(ailsa, Wishes(zone, reminders=reminders, nights=nights, digest_hour=hour), START)
 
     zones = some.sampled_from(("UTC", "Europe/Prague")) | words
-    trial.of(
+    effort.of(
         settle, zone=zones, reminders=near | words, nights=near | words, hour=some.integers(-1, 24) | some.integers()
     )
 
@@ -132,9 +132,9 @@ READERS: dict[str, Callable[[str, House], Any]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-@trials(60, 10)
+@efforts(60, 10)
 def test_any_mark_name_or_token_of_an_address_finds_something_or_nothing(
-    cottage: House, name: str, trial: Trial
+    cottage: House, name: str, effort: Effort
 ) -> None:
     db.database.execute_sql("PRAGMA synchronous = off")
     near = mutated(("1772442000000-17", "1032.4", "Ailsa", f"{'0a' * 32}", "won", "clans"))
@@ -145,11 +145,11 @@ def test_any_mark_name_or_token_of_an_address_finds_something_or_nothing(
         with suppress(Refused):
             READERS[name](text, cottage)
 
-    trial.of(read, text=near | words, times=many)
+    effort.of(read, text=near | words, times=many)
 
 
-@trials(120, 20)
-def test_no_target_leads_to_another_site(trial: Trial) -> None:
+@efforts(120, 20)
+def test_no_target_leads_to_another_site(effort: Effort) -> None:
     near = mutated(("//evil.example/x", "/\\evil.example", "http:/evil", "/matches/1?move=A1-A2#x", "/\t/evil", "/%2f"))
 
     def target(text: str) -> None:
@@ -160,11 +160,11 @@ def test_no_target_leads_to_another_site(trial: Trial) -> None:
         assert read.startswith("/")
         assert not read.startswith("//")
 
-    trial.of(target, text=near | words)
+    effort.of(target, text=near | words)
 
 
-@trials(120, 20)
-def test_no_address_of_a_program_leads_into_our_own_network(trial: Trial) -> None:
+@efforts(120, 20)
+def test_no_address_of_a_program_leads_into_our_own_network(effort: Effort) -> None:
     hosts = ("10.0.0.1", "[::ffff:10.0.0.1]", "127.1", "0x7f.1", "169.254.169.254", "[fe80::1%25eth0]", "localhost")
     near = mutated([f"https://{host}:8443/hook?x=1" for host in (*hosts, "program.example.org")])
 
@@ -182,11 +182,11 @@ def test_no_address_of_a_program_leads_into_our_own_network(trial: Trial) -> Non
         with suppress(ValueError):
             assert ipaddress.ip_address(found.host).is_global
 
-    trial.of(target, text=near | words)
+    effort.of(target, text=near | words)
 
 
-@trials(100, 20)
-def test_any_bytes_of_a_cookie_are_nobodys(cottage: House, trial: Trial) -> None:
+@efforts(100, 20)
+def test_any_bytes_of_a_cookie_are_nobodys(cottage: House, effort: Effort) -> None:
     real = Person(cottage.people["Ailsa"]).get_id()
 
     def read(chance: random.Random, text: str) -> None:
@@ -195,4 +195,4 @@ def test_any_bytes_of_a_cookie_are_nobodys(cottage: House, trial: Trial) -> None
         # What tells one session of a person from another is held to be ours by the signature of the cookie.
         assert owner is None or changed.split(".")[:2] == real.split(".")[:2]
 
-    trial.of(read, chance=chances, text=words)
+    effort.of(read, chance=chances, text=words)

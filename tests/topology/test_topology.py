@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import failures
 import pytest
+from deployment import MACHINES, Deployment, wait_for
 from machines import Network, lacking
-from trial import MACHINES, Trial, wait_for
 
 # A dead machine is given up sooner than by default, for the sake of those who wait for the tests.
 IMPATIENT: Final = "&tcp_user_timeout=3000&keepalives_idle=2&keepalives_interval=1"
@@ -20,28 +20,28 @@ pytestmark = [pytest.mark.postgres, pytest.mark.skipif(bool(lacking()), reason=l
 
 
 @contextmanager
-def on_trial(folder: Path, silent: list[float], **more: Any) -> Iterator[Trial]:
+def on_trial(folder: Path, silent: list[float], **more: Any) -> Iterator[Deployment]:
     """Have a house on many machines, with people who play."""
     with Network(MACHINES, folder) as network, network.inside("client"):
-        trial = Trial(network, folder, **more)
+        deployment = Deployment(network, folder, **more)
         try:
-            trial.open(silent)
-            wait_for("people playing", lambda: len(trial.players.diary.told) > trial.tables, 60)
-            yield trial
+            deployment.open(silent)
+            wait_for("people playing", lambda: len(deployment.players.diary.told) > deployment.tables, 60)
+            yield deployment
         except AssertionError as fault:
-            raise AssertionError("\n".join((*trial.said, str(fault), trial.logs()))) from fault
+            raise AssertionError("\n".join((*deployment.said, str(fault), deployment.logs()))) from fault
         finally:
-            trial.close()
+            deployment.close()
 
 
 def test_a_house_on_many_machines_outlives_its_web_server_and_its_database(tmp_path: Path) -> None:
-    with on_trial(tmp_path, [3, 6, 9, 12], tables=4, pause=(0.5, 1.5), patience=IMPATIENT) as trial:
-        trial.run("sched2")
-        failures.cut_web(trial, 3)
-        failures.fail_over(trial, 1)
-        trial.settle(leases=False)
-        assert "\n".join(trial.faults()) == ""
-        assert trial.report()[-1] == "8 checked, 0 with faults"
+    with on_trial(tmp_path, [3, 6, 9, 12], tables=4, pause=(0.5, 1.5), patience=IMPATIENT) as deployment:
+        deployment.run("sched2")
+        failures.cut_web(deployment, 3)
+        failures.fail_over(deployment, 1)
+        deployment.settle(leases=False)
+        assert "\n".join(deployment.faults()) == ""
+        assert deployment.report()[-1] == "8 checked, 0 with faults"
 
 
 @pytest.mark.hardship
@@ -49,14 +49,14 @@ def test_while_machines_fail_in_turn_each_move_deadline_and_mail_comes_once(
     tmp_path: Path, did: Callable[[object], None]
 ) -> None:
     burst, staggered = 45.0, [float(seconds) for seconds in range(15, 240, 9)]
-    with on_trial(tmp_path, [burst] * 20 + staggered, tables=24, pause=(2, 5)) as trial:
-        failures.kill_scheduler(trial, burst)
-        failures.cut_web(trial, 20)
-        failures.abandon_match(trial)
+    with on_trial(tmp_path, [burst] * 20 + staggered, tables=24, pause=(2, 5)) as deployment:
+        failures.kill_scheduler(deployment, burst)
+        failures.cut_web(deployment, 20)
+        failures.abandon_match(deployment)
         time.sleep(10)
-        failures.fail_over(trial, 10)
-        trial.settle(leases=True)
-        faults, report = trial.faults(), trial.report()
+        failures.fail_over(deployment, 10)
+        deployment.settle(leases=True)
+        faults, report = deployment.faults(), deployment.report()
         did("\n    ".join(("", *report)))
         assert "\n".join(faults) == ""
         assert report[-1].endswith(" 0 with faults")

@@ -54,7 +54,7 @@ def wait_for(what: str, found: Callable[[], object], seconds: float, pause: floa
     return time.monotonic() - began
 
 
-class Trial:
+class Deployment:
     """The house, its machines and its people. `open` before anything else, inside the block of the network.
 
     `tables` matches are played at browsers and by mail in turn. In those of `silent`, each an instant in seconds from

@@ -40,7 +40,7 @@ def rows() -> list[tuple[str, list[str], list[str]]]:
 
 def is_long(test: str) -> bool:
     """Whether a test is, or has cases that are, among the long trials."""
-    return bool(re.search(r"hardship|trials\(", written_tests()[test]))
+    return bool(re.search(r"hardship|efforts\(", written_tests()[test]))
 
 
 def test_every_promise_is_there_with_its_tests() -> None:

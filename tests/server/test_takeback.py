@@ -48,7 +48,7 @@ def test_all_lists_say_whose_turn_it_is_after_a_move_is_taken_back(house: House)
         back(house, match, user)
         played = house.played(match)
         assert story.standing(played, story.names(log.places(match)), seat) == "It is your turn."
-        assert [entry.my_turn for entry in home.entries(user, house.now)] == [True]
+        assert [item.my_turn for item in home.items(user, house.now)] == [True]
         assert home.waiting(user) == 1
         assert home.waiting(sitting(match, 1 - seat)) == 0
 

@@ -20,7 +20,6 @@ async function keep() {
   const [, sheet] = /href="([^"]+\.css)"/.exec(await page.clone().text());
   const kept = await caches.open(KEPT);
   await Promise.all([kept.put(PAGE, page), kept.put(sheet, await fresh(sheet))]);
-  await skipWaiting();
 }
 
 async function forget(all) {
@@ -57,6 +56,8 @@ async function load(event) {
   }
 }
 
+// One that takes the place of another waits until no page is open: put in its place while it fetches a page, that page
+// would not come.
 addEventListener("install", (event) => event.waitUntil(keep()));
 addEventListener("activate", (event) => event.waitUntil(forget(false).then(() => clients.claim())));
 addEventListener("fetch", (event) => {

@@ -1,8 +1,8 @@
 """What makes the site installable: the manifest, and a worker that shows one page while nothing can be loaded.
 
 The worker keeps that page and its style sheet and no other: no page of a match, nothing of a person. Its address names
-the language and the edition of the page, so a reader who changes the language, or a new release, brings another worker
-that replaces it. When its address is answered with 404 it goes, with what it kept.
+the language and the edition of the page, so a reader who changes the language, or a new release, brings another worker,
+which replaces it as soon as no page of the site is open. When its address is answered with 404 it goes, with what it kept.
 """
 
 from __future__ import annotations

@@ -29,9 +29,14 @@ class Person:
         self.faults: list[str] = []
         self.context = browser.new_context(base_url=house.site, locale="en-GB", **screen)
         self.page: Page = self.context.new_page()
-        self.page.on("console", lambda line: self.faults.append(f"console: {line.text}"))
+        self.page.on("console", self._read)
         self.page.on("pageerror", lambda fault: self.faults.append(f"script: {fault}"))
         self.page.on("response", self._look_at)
+
+    def _read(self, line: Any) -> None:
+        # A stream may break off at any time; the page asks for another.
+        if not ("ERR_INCOMPLETE_CHUNKED" in line.text and line.location["url"].endswith("/stream")):
+            self.faults.append(f"console: {line.text}")
 
     def _look_at(self, response: Any) -> None:
         if response.headers.get("content-security-policy") != POLICY:

@@ -22,6 +22,7 @@ KEPT = """async () => {
     for (const request of await (await caches.open(name)).keys()) found.push(new URL(request.url).pathname);
   return found.sort();
 }"""
+NEXT = "async () => (await navigator.serviceWorker.getRegistration())?.waiting?.scriptURL ?? ''"
 WORKER = "() => navigator.serviceWorker.controller?.scriptURL ?? ''"
 
 
@@ -95,9 +96,13 @@ def test_only_that_page_and_its_sheet_are_kept(village: House, context: BrowserC
     assert sheet.endswith("/offline.css")
 
 
-def test_another_language_brings_another_worker(village: House, context: BrowserContext) -> None:
+def test_another_language_brings_another_worker_when_no_page_is_open(village: House, context: BrowserContext) -> None:
     page = opened(context, "/")
     page.get_by_role("button", name="Deutsch").click()
+    until(page, NEXT, lambda address: "language=de" in address)
+    assert "language=en" in page.evaluate(WORKER)
+    page.close()
+    page = opened(context, "/")
     until(page, WORKER, lambda address: "language=de" in address)
     until(page, KEPT, lambda kept: len(kept) == 2 and kept[0] == "/offline/de")
     context.set_offline(True)

@@ -2,7 +2,8 @@
 
 The worker keeps that page and its style sheet and no other: no page of a match, nothing of a person. Its address names
 the language and the edition of the page, so a reader who changes the language, or a new release, brings another worker,
-which replaces it as soon as no page of the site is open. When its address is answered with 404 it goes, with what it kept.
+which replaces it as soon as no page of the site is open. When its address is answered with 404 it goes, with what it
+kept.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def _looks(match: Match) -> list[Look]:
             if seat.user.bot and number in played.position.to_act
         ]
     except Refused as fault:
-        logger.info("no bot move in match %s: %s", match.id, fault.sentence)
+        logger.info("no bot move in match %s: %s", match.id, fault.code)
     except Exception:
         logger.exception("no bot move in match %s", match.id)
     return []
@@ -193,7 +193,7 @@ def _move(look: Look, thought: Future[str], now: datetime) -> bool:
         play.submit(look.match, look.seat, thought.result(), look.expected, look.user, "bot", now=now)
     except Refused as fault:
         # The match has moved on meanwhile, or is damaged; the clock is there for the rest.
-        logger.info("no bot move in match %s: %s", look.match, fault.sentence)
+        logger.info("no bot move in match %s: %s", look.match, fault.code)
         return False
     except Exception:
         logger.exception("no bot move in match %s", look.match)

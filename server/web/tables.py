@@ -42,12 +42,9 @@ def index() -> str:
 HIDDEN = ("move", "bank", "increment", "cap", "zone", "vacations", "missing", "misses")
 
 
-@pages.get("/tables/new")
-@account_required
-def new() -> str:
-    """Show the form that opens a table."""
-    usual = {
-        "seats": 3,
+def usual_rule() -> dict[str, Any]:
+    """Return how the fields of the time rule, and of what goes with it, are filled in at first."""
+    return {
         "limit": "move",
         "move": 3 * DAY,
         "bank": 7 * DAY,
@@ -59,6 +56,16 @@ def new() -> str:
         "misses": 2,
         "takeback": "yes",
         "rated": "yes",
+    }
+
+
+@pages.get("/tables/new")
+@account_required
+def new() -> str:
+    """Show the form that opens a table."""
+    usual = {
+        "seats": 3,
+        **usual_rule(),
     }
     return flask.render_template(
         "tables/new.html",

@@ -10,7 +10,6 @@ from babel.numbers import format_decimal
 
 from engine import games
 from engine.language import gettext as _
-from engine.timerule import DAY
 from server import accounts, clock, languages, log, tournaments, wording
 from server.errors import Refused
 from server.models import Match, Tournament
@@ -18,7 +17,7 @@ from server.tournaments.standings import WIN, Line
 from server.web.account import account_required, me, viewer
 from server.web.guard import again, day, field, filled, number
 from server.web.present import chosen, rule_sentence
-from server.web.tables import HIDDEN, lengths, time_rule
+from server.web.tables import HIDDEN, lengths, time_rule, usual_rule
 
 pages = flask.Blueprint("tournaments", __name__, url_prefix="/tournaments")
 
@@ -44,17 +43,7 @@ def new() -> str:
         "least": 4,
         "most": 16,
         "hour": 18,
-        "limit": "move",
-        "move": 3 * DAY,
-        "bank": 7 * DAY,
-        "increment": 0,
-        "cap": 0,
-        "zone": me().zone,
-        "vacations": "yes",
-        "missing": "bot",
-        "misses": 2,
-        "takeback": "yes",
-        "rated": "yes",
+        **usual_rule(),
     }
     return flask.render_template(
         "tournaments/new.html",

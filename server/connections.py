@@ -23,6 +23,8 @@ import psycopg
 from psycopg import conninfo
 from psycopg.pq import Conninfo, TransactionStatus
 
+from server.line import Peers
+
 # So many seconds a connection lives, and so many it is kept without work.
 LIFE: Final = 600.0
 IDLE: Final = 120.0
@@ -172,7 +174,13 @@ class Sqlite(Keeping, peewee.SqliteDatabase):
 
     def __init__(self, path: Path, **more: Any) -> None:
         self._folder = path.parent
+        self.peers = Peers(f"{path}-line")
         super().__init__(str(path), factory=Link, check_same_thread=False, **more)
+
+    def end(self) -> None:
+        """Close what is kept, and with it the file by which processes take turns."""
+        super().end()
+        self.peers.end()
 
     def _mark(self) -> object:
         try:

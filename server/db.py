@@ -154,7 +154,7 @@ def snapshot(there: Database) -> Iterator[None]:
 def _turn(seconds: float) -> Iterator[None]:
     """Wait for the turn of this thread to write, for so many seconds at most, and begin.
 
-    SQLite has those who wait sleep, longer and longer; so the threads of a process stand in line here instead.
+    SQLite has those who wait sleep, longer and longer; so threads and processes of ours stand in line here instead.
     """
     if database.in_transaction():
         with database.atomic():
@@ -164,8 +164,11 @@ def _turn(seconds: float) -> Iterator[None]:
     if not _line.enter(seconds):
         raise peewee.OperationalError("database is locked by another thread")
     try:
-        with _waiting(until - time.monotonic()), database.atomic("IMMEDIATE"):
-            yield
+        with database.obj.peers.turn(until - time.monotonic()) as came:
+            if not came:
+                raise peewee.OperationalError("database is locked by another process")
+            with _waiting(until - time.monotonic()), database.atomic("IMMEDIATE"):
+                yield
     finally:
         _line.leave()
 
@@ -401,3 +404,8 @@ def count_all() -> Any:
 def highest(column: Any) -> Any:
     """Return the expression of the highest value that a column has in a group."""
     return peewee.fn.MAX(column)
+
+
+def together(*parts: Any) -> Any:
+    """Return the expression of several columns or values that are compared one after the other."""
+    return peewee.Tuple(*parts)

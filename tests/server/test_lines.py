@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 from house import House
 from visitor import Visitor, application
 
 from server import db, presence
-from server.line import Line
+from server.line import Line, Peers
 from server.models import User
 
 
@@ -188,3 +194,92 @@ def test_what_is_noted_in_passing_does_not_wait_for_the_disk_and_all_else_does(h
     with pytest.raises(ZeroDivisionError), db.passing():
         1 / 0  # noqa: B018
     assert told() == lasting
+
+
+FORK = multiprocessing.get_context("fork")
+
+
+def _write_on(path: str, told: Any, number: int, turns: int) -> None:
+    """Have so many turns one right after the other, as a process does that always has somebody in its own line."""
+    peers = Peers(path)
+    for _ in range(turns):
+        with peers.turn(5) as came:
+            told.put((number, came))
+            time.sleep(0.001)
+
+
+def _hold(path: str, told: Any) -> None:
+    with Peers(path).turn(5):
+        told.put("in")
+        signal.pause()
+
+
+def test_processes_that_write_without_end_take_turns(tmp_path: Path) -> None:
+    told = FORK.Queue()
+    path = str(tmp_path / "line")
+    children = [FORK.Process(target=_write_on, args=(path, told, number, 100)) for number in range(2)]
+    for child in children:
+        child.start()
+    said = [told.get(timeout=20) for _ in range(200)]
+    for child in children:
+        child.join()
+    assert all(came for _, came in said)
+    changes = sum(one != other for (one, _), (other, _) in pairwise(said))
+    assert changes > 20, "one of them had all its turns first"
+
+
+def test_a_process_that_dies_in_its_turn_holds_nobody_up(tmp_path: Path) -> None:
+    told = FORK.Queue()
+    path = str(tmp_path / "line")
+    child = FORK.Process(target=_hold, args=(path, told))
+    child.start()
+    assert told.get(timeout=10) == "in"
+    with Peers(path).turn(0.05) as came:
+        assert not came
+    os.kill(child.pid or 0, signal.SIGKILL)
+    child.join()
+    with Peers(path).turn(0.05) as came:
+        assert came
+
+
+def test_a_writer_waits_for_a_process_in_its_turn_and_no_longer_than_for_others(
+    cottage: House, sqlite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db, "BUSY_SECONDS", 0.3)
+    told = FORK.Queue()
+    child = FORK.Process(target=_hold, args=(f"{db.file(sqlite)}-line", told))
+    child.start()
+    try:
+        assert told.get(timeout=10) == "in"
+        since = time.monotonic()
+        with pytest.raises(db.Unavailable, match="another process"), db.transaction():
+            raise AssertionError("another process writes")
+        assert 0.2 < time.monotonic() - since < 3
+    finally:
+        child.kill()
+        child.join()
+    with db.transaction():
+        User.update(digest_hour=4).execute()
+    assert {user.digest_hour for user in User.select()} == {4}
+
+
+def test_where_no_file_can_be_put_beside_the_database_everybody_is_let_in(tmp_path: Path) -> None:
+    peers = Peers(str(tmp_path / "nowhere" / "line"))
+    with peers.turn(0) as came:
+        assert came
+
+
+def test_a_turn_of_a_parent_is_not_that_of_its_child(tmp_path: Path) -> None:
+    told = FORK.Queue()
+    peers = Peers(str(tmp_path / "line"))
+
+    def ask() -> None:
+        with peers.turn(0.05) as came:
+            told.put(came)
+
+    with peers.turn(1) as came:
+        assert came
+        child = FORK.Process(target=ask)
+        child.start()
+        assert told.get(timeout=10) is False
+        child.join()

@@ -282,7 +282,7 @@ def test_a_page_is_unpacked_as_it_was_whatever_parts_are_ready() -> None:
     one, two = body[300:4000], body[5000:9000]
     for texts in ((), (one,), (two, one), (one, one), (one, body[2000:6000]), ("not there",), (body,)):
         parts = [(text, lambda text=text: packing.chunk(text)) for text in texts]
-        assert gzip.decompress(packing.packed(body.encode(), b"x" * 9, packing.QUICK, parts)).decode() == body
+        assert gzip.decompress(packing.packed(body.encode(), b"x" * 9, parts, quick=True)).decode() == body
 
 
 def test_a_page_goes_out_with_its_parts(cottage: House, app: flask.Flask) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import selectors
 import socket
 import time
@@ -91,6 +92,17 @@ def post(path: str, port: int, cookie: str, token: str, fields: dict[str, object
     head = _head("POST", path, port, cookie, "application/json")
     head += f"Origin: http://127.0.0.1:{port}\r\nSec-Fetch-Site: same-origin\r\nX-CSRFToken: {token}\r\n"
     head += f"Content-Type: application/x-www-form-urlencoded;charset=UTF-8\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+def call(path: str, port: int, token: str, key: str, told: dict[str, object]) -> bytes:
+    """Return the request by which a program of the owner of a token tells the house something."""
+    body = json.dumps(told).encode()
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUser-Agent: bench\r\nAccept: application/json\r\n"
+        f"Authorization: Bearer {token}\r\nIdempotency-Key: {key}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
     return head.encode() + body
 
 

@@ -212,11 +212,12 @@ def _moves(told: Sequence[Script], own: range, ask: Ask) -> Iterator[Request]:
 
 
 def asked(port: int, match: Running, seq: int) -> bytes:
-    """Return the request by which the page of a match makes the move that is to become a row."""
+    """Return the request by which a program makes the move that is to become a row."""
     step = match.script.steps[seq - 1]
-    cookie, token = match.badges[step.seat]
-    fields = {"csrf_token": token, "key": f"{match.number} {seq}", "expected": step.expected, "move": step.text}
-    return clients.post(f"/matches/{match.number}/moves", port, cookie, token, fields)
+    told: dict[str, object] = {"move": step.text, "expected": step.expected}
+    return clients.call(
+        f"/api/v1/matches/{match.number}/moves", port, match.badges[step.seat].key, f"{match.number} {seq}", told
+    )
 
 
 def checked(load: Load) -> Load:

@@ -24,7 +24,7 @@ from flask_wtf.csrf import generate_csrf
 from bench import scripts
 from bench.scripts import ROOT, Script
 from engine import games
-from server import clock, create_app, db, lobby
+from server import clock, create_app, db, lobby, tokens
 from server.desk import writing
 from server.models import User
 from server.settings import Settings
@@ -35,10 +35,11 @@ PACE = 30 * 86400
 
 
 class Badge(NamedTuple):
-    """A signed-in person: the cookie of a browser, and the token that its pages hold."""
+    """A signed-in person: the cookie of a browser, the token that its pages hold, and one for programs."""
 
     cookie: str
     token: str
+    key: str
 
 
 class Running(NamedTuple):
@@ -65,9 +66,8 @@ def fill(chosen: Settings, count: int) -> list[Running]:
             people = [_person(f"P{number} {seat}", began) for seat in range(seats)]
             begun.append((_begin(kind, people, number, began), people))
     app = create_app(chosen)
-    found = [Running(*match, [badge(app, user) for user in people]) for match, people in begun]
-    db.database.close()
-    return found
+    with db.connected():
+        return [Running(*match, [badge(app, user) for user in people]) for match, people in begun]
 
 
 def _person(name: str, now: datetime) -> User:
@@ -107,7 +107,8 @@ def badge(app: flask.Flask, user: User) -> Badge:
         token = generate_csrf()
         says = {**flask.session, "_user_id": Person(user).get_id(), "_fresh": True, "_permanent": True}
     says["renewed"] = clock.now().date().isoformat()
-    return Badge(f"{app.config['SESSION_COOKIE_NAME']}={signer.dumps(says)}", token)
+    key = tokens.make(user, "bench", tokens.SCOPES, clock.now())
+    return Badge(f"{app.config['SESSION_COOKIE_NAME']}={signer.dumps(says)}", token, key)
 
 
 def environment(chosen: Settings, port: int, **more: str) -> dict[str, str]:

@@ -27,6 +27,7 @@ from server.models import (
     Unwanted,
     User,
     Vacation,
+    Way,
     Webhook,
 )
 
@@ -320,7 +321,7 @@ def forget(user: User, now: datetime) -> None:
             (ReplyToken.user == user) | (db.lower(ReplyToken.address) == user.email_key)
         ).execute()
         Inbound.delete().where((Inbound.user == user) | (db.lower(Inbound.sender) == user.email_key)).execute()
-        for theirs in (Vacation, Prepared, Note, Feed, Webhook):
+        for theirs in (Vacation, Prepared, Note, Feed, Webhook, Way):
             theirs.delete().where(theirs.user == user).execute()
         outbox.withdraw(user, now)
         User.update(
@@ -335,6 +336,8 @@ def forget(user: User, now: datetime) -> None:
             digest_at=None,
             visitor_until=None,
             admin=False,
+            other_ways=False,
+            quiet="",
             deleted_at=now,
         ).where(User.id == user.id).execute()
 

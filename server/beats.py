@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from server import db, home, lobby, sessions
 from server.models import Match, Seat, Talk, User
+from server.models.statements import Statement
 
 Beat = dict[str, int | str]
 """`waiting` is how much waits for the person (`home.waiting`), `rows` how many rows the matches that he plays have
 together; of a match `seq` is the number of the last row, `status` its status and `talk` the number of the last line of
 talk."""
+
+
+_LENGTHS: Final = Statement[Match](
+    lambda user: (
+        Match.select(Match.length)
+        .join(Seat)
+        .where((Seat.user == user) & Seat.ended_at.is_null() & (Match.status == "running"))
+    )
+)
+_LAST: Final = Statement[Talk](lambda match: Talk.select(db.highest(Talk.id)).where(Talk.match == match))
 
 
 class Mine(NamedTuple):
@@ -43,9 +54,16 @@ def watch(match: Match | None, user: User | None, session: str = "") -> Watch:
 
 
 def beat(match: Match | None, user: User | None) -> Beat:
-    """Return the numbers for a page as they are now."""
-    opened = watch(match, user)
-    return beats([opened]).get(opened, {})
+    """Return the numbers for a page as they are now, of a match that has just been read and its reader may look at.
+
+    They are those of `beats`, by queries that are written already: a page or a program asks again and again.
+    """
+    mine = Mine()
+    if user is not None:
+        mine = Mine(home.waiting(user), sum(length for (length,) in _LENGTHS.tuples(user=user.id)))
+    if match is None:
+        return mine._asdict()
+    return {**mine._asdict(), **_of_match(match, {match.id: _LAST.tuples(match=match.id)[0][0] or 0})}
 
 
 def beats(watches: Collection[Watch]) -> dict[Watch, Beat]:

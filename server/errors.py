@@ -24,11 +24,13 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "method": (405, "The address does not take this kind of request."),
     "no-order": (422, "A mail held nothing that could be read as a move or a command."),
     "not-found": (404, "There is no such page, match, person or step, or it is not shown to this person."),
+    "not-json": (415, "The body of a request to the API is not said to be JSON."),
     "not-open": (409, "The table is no longer open."),
     "not-running": (409, "The match is not running."),
-    "not-signed-in": (401, "The page needs a signed-in person."),
+    "not-signed-in": (401, "It takes a signed-in person, or a token of his that is good."),
     "not-yours": (403, "The person may not do this here: another's seat, or a right of the host."),
     "not-your-turn": (409, "The seat is not awaited."),
+    "out-of-scope": (403, "The token may not do this: its owner gave it other scopes."),
     "read-only": (503, "The database can be read just now, but takes nothing; nothing was stored."),
     "stale": (409, "The match has moved on since the page or mail was made; nothing changed."),
     "table-full": (409, "Every seat is taken."),
@@ -39,12 +41,18 @@ CODES: Final[dict[str, tuple[int, str]]] = {
 
 
 class Refused(Exception):
-    """A request was refused and nothing changed. `choices` are moves to pick from, `since` words of what happened."""
+    """A request was refused and nothing changed. `choices` are moves to pick from, `since` words of what happened.
 
-    def __init__(self, code: str, sentence: str, *, choices: Sequence[str] = (), since: Sequence[str] = ()) -> None:
+    `again` is after how many seconds it is worth while to ask again, 0 if that is not known.
+    """
+
+    def __init__(
+        self, code: str, sentence: str, *, choices: Sequence[str] = (), since: Sequence[str] = (), again: int = 0
+    ) -> None:
         super().__init__(sentence)
         self.code = code
         self.sentence = sentence
         self.status = CODES[code][0]
         self.choices = tuple(choices)
         self.since = tuple(since)
+        self.again = again

@@ -246,11 +246,23 @@ def commitment(match: Match) -> str:
     return deal.commitment(bytes(match.secret))
 
 
-def open_tables() -> list[Match]:
-    """Return the tables anybody may join, newest first."""
-    known = Match.game.in_(list(games.games()))
+def open_tables(limit: int = 100, *, game: str = "", before: int = 0) -> list[Match]:
+    """Return the tables anybody may join, newest first: of one game if it is named, those `before` a number if any."""
+    known = Match.game.in_([kind for kind in games.games() if game in {"", kind}])
     query = Match.select().where((Match.status == "open") & (Match.invited_only == False) & known)  # noqa: E712
-    return list(query.order_by(Match.id.desc()).limit(100))
+    query = query.where(Match.id < before) if before else query
+    return list(query.order_by(Match.id.desc()).limit(limit))
+
+
+def running(limit: int, before: int | None = None, game: str = "") -> list[Match]:
+    """Return matches that are played and anybody may watch, newest first, below the number `before`."""
+    # Not by an equation: PostgreSQL would take the numbers of all matches for the order and pass over all that ended.
+    last = db.together("running", 2**31 - 1 if before is None else before)
+    query = Match.select().where((Match.status >= "running") & (db.together(Match.status, Match.id) < last))
+    query = query.where(Match.unlisted == False)  # noqa: E712
+    if game:
+        query = query.where(Match.game == game)
+    return list(query.order_by(Match.status.desc(), Match.id.desc()).limit(limit))
 
 
 def invite_people(match: Match, people: Iterable[User]) -> None:

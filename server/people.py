@@ -134,14 +134,16 @@ def finished_count(user: User) -> int:
     return int(Match.select().where(Match.listed() & Match.id.in_(own)).count())
 
 
-def finished(user: User, after: int = 0) -> Page:
+def finished(user: User, after: int = 0, size: int | None = None) -> Page:
     """Return finished matches in which a person sat first or last, also those that count for nobody.
 
-    `after` is the `more` of the page before: pages never shift when matches end meanwhile.
+    `after` is the `more` of the page before: pages never shift when matches end meanwhile. Each has `size` matches,
+    else `PAGE`.
     """
+    size = size or PAGE
     last = Match.get_or_none((Match.id == after) & (Match.status == "finished")) if after else None
-    found = home.latest(user, PAGE + 1, Match.listed(), last)
-    return Page(tuple(found[:PAGE]), found[PAGE - 1].id if len(found) > PAGE else None)
+    found = home.latest(user, size + 1, Match.listed(), last)
+    return Page(tuple(found[:size]), found[size - 1].id if len(found) > size else None)
 
 
 class _Sums(NamedTuple):

@@ -97,24 +97,25 @@ def rated(before: Sequence[Skill], ranks: Sequence[int]) -> list[Skill]:
     return [after[number] for number in range(len(before))]
 
 
-def ladder(game: str, now: datetime, after: str = "") -> Ladder:
-    """Return who plays a game best, `PAGE` people at a time; `after` is the `more` of the page before.
+def ladder(game: str, now: datetime, after: str = "", size: int | None = None) -> Ladder:
+    """Return who plays a game best, `size` people at a time, else `PAGE`; `after` is the `more` of the page before.
 
     Former players are left out, and who has fewer than `ENOUGH` rated matches or was not `ACTIVE`. Raises `Refused`.
     """
+    size = size or PAGE
     everybody = _on_ladder(game, now)
     length = everybody.count()
     query = everybody.where(_behind(after)) if after else everybody
     before = length - query.count()
-    found = list(query.order_by(Rating.shown.desc(), Rating.user).limit(PAGE + 1))
+    found = list(query.order_by(Rating.shown.desc(), Rating.user).limit(size + 1))
     rungs: list[Rung] = []
-    for number, rating in enumerate(found[:PAGE], before + 1):
+    for number, rating in enumerate(found[:size], before + 1):
         if not rungs:
             held = 1 + everybody.where(Rating.shown > rating.shown).count()
         elif rating.shown < rungs[-1].shown:
             held = number
         rungs.append(Rung(held, rating.user, rating.shown, rating.matches))
-    more = f"{rungs[-1].shown}.{rungs[-1].user.id}" if len(found) > PAGE else ""
+    more = f"{rungs[-1].shown}.{rungs[-1].user.id}" if len(found) > size else ""
     return Ladder(tuple(rungs), length, more)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from engine import record
-from engine.base import Game, View
+from engine.base import Game, Outcome, View
 from engine.language import gettext as _
 from engine.language import ngettext
 from engine.replay import Position, Row
@@ -108,6 +108,14 @@ def step(played: Played, called: Sequence[str], viewer: int | None, seq: int, zo
             then = _names_then(played, called)[seq - 1]
             return Step(seq, played.view(viewer, now), _line(played, row, before, now, then, viewer, zone))
     return None
+
+
+def opened(played: Played, viewer: int | None, seq: int) -> View:
+    """Return the view after a row of a finished match with all that was hidden then, and the points as they would have
+    been."""
+    state = played.positions[seq].state
+    scores, detail = state.tally()
+    return played.game.view(state, viewer, Outcome("not yet", scores, (), detail))
 
 
 def standing(played: Played, called: Sequence[str], seat: int | None) -> str:

@@ -47,10 +47,13 @@ BOUNDS: Final = {
     "poster from": Bound(200, 600),  # posters that one network address has drawn
     "feed of": Bound(120, 3600),  # how often one secret address is read
     "feed from": Bound(600, 3600),  # feeds of matches, and addresses that are none, by one network address
+    "token from": Bound(60, 600),  # tokens that are none, by one network address
+    "token by": Bound(20, 86400),  # one person's new tokens
+    "trial by": Bound(20, 3600),  # trial messages that one person sends to himself by other ways than mail
     "bundle by": Bound(10, 3600),  # one person's ZIP files of all his matches
 }
 
-READING: Final = frozenset({"poster from", "feed of", "feed from", "bundle by"})
+READING: Final = frozenset({"poster from", "feed of", "feed from", "bundle by", "token from"})
 """What only reads; it goes on, uncounted, while the database takes no writes."""
 
 
@@ -72,7 +75,8 @@ def _count(kind: str, key: str, now: datetime) -> None:
         tries = Attempt.get(mine).count
     if tries > bound.tries:
         span = wording.span(timedelta(seconds=bound.seconds))
-        raise Refused("throttled", _("Too many tries. Please wait {span} and try again.").format(span=span))
+        told = _("Too many tries. Please wait {span} and try again.").format(span=span)
+        raise Refused("throttled", told, again=bound.seconds - int(now.timestamp()) % bound.seconds)
 
 
 def sweep(now: datetime) -> int:

@@ -48,13 +48,14 @@ def find(
     most: int | None = None,
     rated: bool | None = None,
     after: str = "",
+    size: int | None = None,
 ) -> Page:
     """Return the finished matches that fit all that is asked.
 
     `player` and `opponent` are names of people who sat in different seats, from the start or later. `result` is one of
     `RESULTS` as the player sees it; only matches with several winners are `shared`. `since` and `until` are days (UTC)
     of the end, `least` and `most` numbers of steps. `after` is the `more` of the page before: pages never shift when
-    matches end meanwhile. Raises `Refused` (bad-input).
+    matches end meanwhile; each has `size` matches, else `PAGE`. Raises `Refused` (bad-input).
     """
     query = Match.select().where(Match.listed())
     conditions = [
@@ -77,15 +78,15 @@ def find(
         return Page((), "")
     if people or result:
         query = query.where(Match.id.in_(_seated(people, result)))
-    return _page(query)
+    return _page(query, size or PAGE)
 
 
-def _page(query: Any) -> Page:
-    """Return the first page of what a query finds."""
-    found = list(query.order_by(Match.finished_at.desc(), Match.id.desc()).limit(PAGE + 1))
-    last = found[PAGE - 1] if len(found) > PAGE else None
+def _page(query: Any, size: int) -> Page:
+    """Return the first page of so many of what a query finds."""
+    found = list(query.order_by(Match.finished_at.desc(), Match.id.desc()).limit(size + 1))
+    last = found[size - 1] if len(found) > size else None
     more = f"{(last.finished_at - EPOCH) // MILLISECOND}-{last.id}" if last else ""
-    return Page(tuple(found[:PAGE]), more)
+    return Page(tuple(found[:size]), more)
 
 
 def reasons() -> list[str]:

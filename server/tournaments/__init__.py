@@ -14,7 +14,7 @@ from server.tournaments.entering import (
     leave_all,
     withdraw,
 )
-from server.tournaments.looks import Lists, Origin, Page, lists, origin, origins, page
+from server.tournaments.looks import Listed, Lists, Origin, Page, lists, newest, origin, origins, page
 from server.tournaments.rounds import run
 from server.tournaments.telling import facts
 
@@ -22,6 +22,7 @@ __all__ = [
     "FORMS",
     "MOST",
     "MOST_ROUNDS",
+    "Listed",
     "Lists",
     "Origin",
     "Page",
@@ -33,6 +34,7 @@ __all__ = [
     "find",
     "leave_all",
     "lists",
+    "newest",
     "origin",
     "origins",
     "page",

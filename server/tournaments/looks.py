@@ -95,6 +95,15 @@ def lists(reader: User | None) -> Lists:
     return Lists(*(tuple(_listed(each, entries.get(each.id, []), reader) for each in group) for group in found))
 
 
+def newest(statuses: Sequence[str], reader: User | None, before: int | None, limit: int) -> list[Listed]:
+    """Return tournaments of these statuses, newest first: those before a number, if one is given."""
+    query = Tournament.select().where(Tournament.status.in_(list(statuses)))
+    query = query if before is None else query.where(Tournament.id < before)
+    found = list(query.order_by(Tournament.id.desc()).limit(limit))
+    entries = _entries(found)
+    return [_listed(each, entries.get(each.id, []), reader) for each in found]
+
+
 def page(number: int, reader: User | None) -> Page:
     """Return what the page of a tournament shows. Raises `Refused` (not-found)."""
     tournament = entering.find(number)

@@ -11,8 +11,9 @@ import flask_login
 
 from engine.language import gettext as _
 from server import ahead, clock, play, seating, votes, wording
+from server.http.days import day
 from server.web.account import me
-from server.web.guard import again, day, field, number
+from server.web.guard import again, field, number
 from server.web.match import visible
 
 pages = flask.Blueprint("affairs", __name__, url_prefix="/matches/<int:match_id>")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,11 @@ import flask
 import flask_login
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import HTTPException
-from werkzeug.middleware.proxy_fix import ProxyFix
 
 from engine.language import gettext as _
-from server import clock, db, home, journal, log, wording
+from server import clock, db, home, log, wording
 from server.errors import Refused
+from server.http import connecting, faults, watching
 from server.models import User
 from server.settings import Settings
 from server.web import (
@@ -26,6 +25,7 @@ from server.web import (
     archive,
     continents,
     cookies,
+    devices,
     examples,
     feeds,
     files,
@@ -38,19 +38,19 @@ from server.web import (
     language,
     live,
     mailbox,
+    manual,
     match,
     packing,
     people,
     share,
     tables,
     telling,
+    tokens,
     tournaments,
     visit,
-    watching,
+    ways,
     whatif,
 )
-
-logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).parent.parent.parent
 LARGEST_FORM = 64 * 1024
@@ -74,12 +74,9 @@ def build(settings: Settings) -> flask.Flask:
         WTF_CSRF_SSL_STRICT=False,
     )
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    if settings.trusted_proxies:
-        count = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count)  # type: ignore[method-assign]
     watching.install(app)
     cookies.install(app)
-    _connections(app)
+    connecting.install(app, _needs_no_database)
     language.install(app)
     csrf.init_app(app)
     csrf.exempt(account.unsubscribe)
@@ -109,8 +106,12 @@ def build(settings: Settings) -> flask.Flask:
         homescreen,
         share,
         telling,
+        ways,
+        devices,
+        tokens,
         feeds,
         tournaments,
+        manual,
         admin,
     ):
         app.register_blueprint(module.pages)
@@ -121,17 +122,10 @@ def build(settings: Settings) -> flask.Flask:
     return app
 
 
-def _connections(app: flask.Flask) -> None:
-    @app.before_request
-    def connect() -> None:
-        # What needs no database is there while the database is not; so is the page that says there is no connection.
-        if flask.request.endpoint not in {"static", "health.alive"} and flask.request.blueprint != "homescreen":
-            db.database.connect(reuse_if_open=True)
-
-    @app.teardown_request
-    def close(_fault: BaseException | None) -> None:
-        if not db.database.is_closed():
-            db.database.close()
+def _needs_no_database() -> bool:
+    """Whether the request is for what is there while the database is not; so is the page that says there is no
+    connection."""
+    return flask.request.endpoint in {"static", "health.alive"} or flask.request.blueprint == "homescreen"
 
 
 def _errors(app: flask.Flask) -> None:
@@ -147,37 +141,23 @@ def _errors(app: flask.Flask) -> None:
 
     @app.errorhandler(HTTPException)
     def http(fault: HTTPException) -> Any:
-        codes = {401: "not-signed-in", 404: "not-found", 405: "method", 413: "too-large"}
-        sentences = {
-            404: _("There is no such page."),
-            405: _("This address does not take that."),
-            413: _("That is too large."),
-        }
         if fault.code is None or fault.code < 400:
             return fault
         if fault.code == 405 and not guard.wants_json() and (page := guard.page_of_form()):
             return flask.redirect(page)
-        code = codes.get(fault.code, "bad-input")
-        return guard.refusal(Refused(code, sentences.get(fault.code, _("The request could not be understood."))))
+        return guard.refusal(faults.of_framework(fault))
 
     def unavailable(fault: Exception) -> Any:
         # The page that says so must not ask it again: it would fail on the same fault.
         flask.g.unavailable = True
-        # What peewee raises may hide the database's own words behind a failed rollback.
-        logger.error("the database refused: %s", journal.origin(fault))
-        if db.is_refusal_to_write(fault):
-            sentence = _("Nothing can be stored just now, but all can be read. Please try again in a while.")
-            return guard.refusal(Refused("read-only", sentence))
-        sentence = _("The server cannot store anything just now. Please try again in a while.")
-        return guard.refusal(Refused("busy", sentence))
+        return guard.refusal(faults.of_database(fault))
 
-    for kind in (*db.Unavailable, db.Broken):
+    for kind in faults.OF_DATABASE:
         app.register_error_handler(kind, unavailable)
 
     @app.errorhandler(Exception)
     def internal(fault: Exception) -> Any:
-        logger.exception("a request failed", exc_info=fault)
-        return guard.refusal(Refused("internal", _("Something went wrong here. It has been noted.")))
+        return guard.refusal(faults.of_ours(fault))
 
 
 def _words(app: flask.Flask) -> None:

@@ -12,9 +12,10 @@ from engine import games, record
 from engine.language import gettext as _
 from server import archive, clock, home, languages, lobby, log, story, throttle
 from server.errors import Refused
+from server.http.days import day
 from server.models import Match
 from server.web.account import me, viewer
-from server.web.guard import day, number, wants_json
+from server.web.guard import number, wants_json
 from server.web.match import visible
 
 pages = flask.Blueprint("archive", __name__)

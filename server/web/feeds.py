@@ -9,8 +9,8 @@ import flask
 from engine.language import gettext as _
 from server import agenda, atom, clock, feeds, languages, lobby, log, throttle
 from server.errors import Refused
+from server.http.origins import source
 from server.settings import Settings
-from server.web.guard import source
 
 pages = flask.Blueprint("feeds", __name__)
 

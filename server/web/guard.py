@@ -5,9 +5,6 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
-from datetime import date
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -16,8 +13,8 @@ from markupsafe import escape
 from werkzeug.exceptions import BadHost, HTTPException
 
 from engine.language import gettext as _
-from server import wording
 from server.errors import Refused
+from server.http import faults, heads
 from server.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -41,9 +38,6 @@ POLICY: Final = "; ".join(
     )
 )
 
-RETRY: Final = 5
-"""After so many seconds it is worth while to ask again when the answer was that it cannot be done just now."""
-
 
 def install(app: flask.Flask) -> None:
     """Put the guards in front of and behind every view."""
@@ -63,20 +57,14 @@ def install(app: flask.Flask) -> None:
 
     @app.after_request
     def headers(response: flask.Response) -> flask.Response:
-        response.headers["Content-Security-Policy"] = POLICY
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["X-Frame-Options"] = "DENY"
+        heads.protect(response, settings, POLICY)
         # Some addresses hold the token of a link out of a mail; they must not travel on. (With "no-referrer" browsers
         # hide the origin of forms too, and the form of such a page would look as if it came from elsewhere.)
         response.headers["Referrer-Policy"] = "strict-origin" if secret_address() else "same-origin"
-        response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
-        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         if flask.request.endpoint != "static":
             response.headers.setdefault("Cache-Control", "private, no-cache")
             if not response.cache_control.public:
                 response.vary.update(("Cookie", "Accept-Language"))
-        if settings.secure:
-            response.headers["Strict-Transport-Security"] = "max-age=31536000"
         return response
 
 
@@ -93,10 +81,9 @@ def wants_json() -> bool:
 
 def refusal(fault: Refused) -> Any:
     """Return the page or the JSON body of a refusal."""
-    headers = {"Retry-After": str(RETRY)} if fault.status == 503 else {}
+    headers = faults.headers(fault)
     if wants_json():
-        error = {"code": fault.code, "sentence": fault.sentence, "choices": fault.choices, "since": fault.since}
-        return flask.jsonify(error=error), fault.status, headers
+        return flask.jsonify(faults.body(fault)), fault.status, headers
     page = f"<!doctype html><title>Clachan</title><p>{escape(fault.sentence)}</p>"
     if isinstance(flask.request.routing_exception, BadHost):
         # No address can be made of a host that is none, and no page can do without.
@@ -227,24 +214,3 @@ def number(text: str | None) -> int:
     if text is None or not (text.isascii() and text.isdigit() and len(text) < 10):
         raise Refused("bad-input", _("A number was expected."))
     return int(text)
-
-
-def day(text: str) -> date:
-    """Return a date from a form or address. Raises `Refused` (bad-input)."""
-    try:
-        return wording.day(text)
-    except ValueError:
-        raise Refused("bad-input", _("Write a date as year-month-day, such as 2026-11-30.")) from None
-
-
-def source() -> str:
-    """Return the network address of the request, as far as configured proxies are trusted.
-
-    Of an IPv6 address it is the network of 64 bits: whoever has one has all the addresses in it.
-    """
-    address = flask.request.remote_addr or "unknown"
-    with suppress(ValueError):
-        read = ip_address(address)
-        if isinstance(read, IPv6Address):
-            return str(read.ipv4_mapped or ip_network((read.packed[:8] + bytes(8), 64)))
-    return address

@@ -7,10 +7,10 @@ from typing import Any, Final
 import flask
 
 from server import beats
+from server.http.origins import source
 from server.models import Match, User
 from server.web import streams
 from server.web.account import IDENTITY, viewer
-from server.web.guard import source
 from server.web.match import visible
 from server.web.streams import Promise, Streams
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from engine.base import Outcome, View
+from engine.base import View
 from engine.language import gettext as _
 from engine.timerule import WrongRule
 from server import (
@@ -27,11 +27,11 @@ from server import (
     talk,
     tournaments,
 )
+from server.choices import Looked, choices
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
 from server.web.boards import drawn
-from server.web.choices import Looked, choices
 from server.web.fragments import Keeper, showing
 
 # Lines of talk that a page shows; nobody reads back further, and a flood must not weigh every page down.
@@ -221,7 +221,7 @@ def replay_page(match: Match, user: User | None, seq: int, opened: bool = False)
     if step is None:
         return None
     opened = opened and played.outcome is not None
-    view = _opened(played, seq, seat) if opened else step.view
+    view = story.opened(played, seat, seq) if opened else step.view
     return {
         "match": match,
         "title": log.title(match),
@@ -240,13 +240,6 @@ def replay_page(match: Match, user: User | None, seq: int, opened: bool = False)
         "outcome": played.outcome,
         "chances": tale.chances_at(played, called, seq),
     }
-
-
-def _opened(played: Played, seq: int, seat: int | None) -> View:
-    """Return the view of an earlier position with all that was hidden then, and the points as they would have been."""
-    state = played.positions[seq].state
-    scores, detail = state.tally()
-    return played.game.view(state, seat, Outcome("not yet", scores, (), detail))
 
 
 def table_page(match: Match, user: User | None) -> dict[str, Any]:

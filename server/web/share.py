@@ -14,10 +14,10 @@ from engine import games
 from engine.language import gettext as _
 from server import clock, languages, lobby, log, posters, story, throttle
 from server.errors import Refused
+from server.http.origins import source
 from server.posters import Poster
 from server.settings import Settings
 from server.web import files
-from server.web.guard import source
 
 pages = flask.Blueprint("share", __name__)
 

@@ -7,7 +7,7 @@ from typing import Any
 import flask
 
 from engine.language import gettext as _
-from server import clock, feeds, hooks, preferences
+from server import clock, feeds, hooks, preferences, ways
 from server.web.account import account_required, me
 from server.web.guard import again, field
 from server.web.match import visible
@@ -25,6 +25,8 @@ def letters(match_id: int) -> Any:
     """Store how the person is told of his turns in the match."""
     match, user = visible(match_id)[0], me()
     preferences.choose(match, user, field("turn_mail"), clock.now())
+    if user.other_ways:
+        ways.silence(match, user, bool(field("silent")))
     flask.flash(_("Your choice is stored."))
     return flask.redirect(flask.url_for("match.show", match_id=match_id))
 

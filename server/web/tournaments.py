@@ -12,10 +12,11 @@ from engine import games
 from engine.language import gettext as _
 from server import accounts, clock, languages, log, tournaments, wording
 from server.errors import Refused
+from server.http.days import day
 from server.models import Match, Tournament
 from server.tournaments.standings import WIN, Line
 from server.web.account import account_required, me, viewer
-from server.web.guard import again, day, field, filled, number
+from server.web.guard import again, field, filled, number
 from server.web.present import chosen, rule_sentence
 from server.web.tables import HIDDEN, lengths, time_rule, usual_rule
 

@@ -8,9 +8,10 @@ import flask
 import flask_login
 
 from server import accounts, clock, languages, presence, visitors
+from server.http.origins import source
 from server.web import cookies, live
 from server.web.account import IDENTITY, applied, enter, me, viewer
-from server.web.guard import again, field, filled, source
+from server.web.guard import again, field, filled
 
 pages = flask.Blueprint("visit", __name__)
 pages.add_app_template_test(visitors.is_named, "named_visitor")

@@ -15,12 +15,14 @@ from typing import Any, Final
 import flask
 import pytest
 from house import START, Musing, Pigeonhole, house_settings
+from programs import Program
 from together import quick_pictures
 from visitor import Visitor, application
 
 from bench import plenty
 from engine.bots.analysis import VERSION
 from server import analysis, beats, clock, db, feeds, outages
+from server.api import cursors
 from server.models import TABLES, Inbound, Match, Outage, Part, Seat, User
 from server.scheduler import Scheduler
 from server.settings import Settings
@@ -121,6 +123,8 @@ def walk(found: Walked, house: House, patch: pytest.MonkeyPatch) -> None:
         "a keeper": Visitor(app, User.get(name="Bran")),
     }
     paths = list(addresses(app, ailsa))
+    programs = {"a program of a stranger": Program(app), "a program of Ailsa": Program(app, ailsa)}
+    read = list(operations(app, ailsa))
     opened = [beats.watch(None, user) for user in User.select().where(User.bot == "").limit(40)]
     opened += [beats.watch(match, ailsa) for match in Match.select().limit(20)]
     prepare()
@@ -134,6 +138,10 @@ def walk(found: Walked, house: House, patch: pytest.MonkeyPatch) -> None:
                 found.whom = f"{who} at {path}"
                 answer = visitor.get(path)
                 assert answer.status_code < 500 or path == "/readyz", found.whom
+        for path in read:
+            for who, program in programs.items():
+                found.whom = f"{who} at {path}"
+                assert program.get(path).status_code < 500, found.whom
         found.whom = "open pages"
         beats.beats(opened)
         quick_pictures(patch)
@@ -184,6 +192,25 @@ def addresses(app: flask.Flask, ailsa: User) -> Iterator[str]:
     for state in ("queued", "taken", "handed", "held", "failed", "dropped", "sent"):
         yield f"/admin/mail-out?state={state}"
     yield from (f"/admin/mail-in?verdict={verdict}" for verdict in ("moved", "for-keepers"))
+
+
+def operations(app: flask.Flask, ailsa: User) -> Iterator[str]:
+    """Yield all that programs may read, from the map of the API, and lists of which something is asked."""
+    rules = app.extensions["below"].url_map
+    her = Seat.select(Seat.match).join(Match).where(Seat.owner == ailsa).order_by(Seat.match.desc())
+    finished = her.where(Match.status == "finished").first().match_id
+    running = Match.get(Match.status == "running").id
+    for rule in rules.iter_rules():
+        if "GET" in rule.methods:
+            for number in (running, finished) if "match_id" in rule.arguments else (running,):
+                given = {"match_id": number, "seq": 3, "kind": "clans", "token": "x", "name": "Ailsa", "which": 1}
+                wanted = {name: given[name] for name in rule.arguments}
+                yield rules.bind("x", "/api/v1").build(rule.endpoint, wanted, "GET")
+    for which in ("public", "running", "tables", "invitations", "lost", "unseen", "finished"):
+        yield f"/api/v1/matches?which={which}"
+        yield f"/api/v1/matches?which={which}&cursor={cursors.write(finished)}&limit=5"
+    yield f"/api/v1/matches?which=waiting&cursor={cursors.write(int(NOW.timestamp()) * 1000, 1)}"
+    yield f"/api/v1/matches/{finished}/log?cursor={cursors.write(9)}"
 
 
 def prepare() -> None:

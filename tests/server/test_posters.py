@@ -13,8 +13,8 @@ from house import House
 from visitor import Visitor, application
 
 from server import lobby, posters, raster, story, throttle
+from server.http import faults
 from server.models import User
-from server.web import guard
 
 TAG = re.compile(r'<meta (?:property|name)="((?:og|twitter):[^"]+|description)" content="([^"]*)">')
 
@@ -150,7 +150,7 @@ def test_drawing_posters_leaves_others_time_to_be_answered(
         thread.start()
         begun.acquire()
     answer = Visitor(app).get("/share.png")
-    assert (answer.status_code, answer.headers["Retry-After"]) == (503, str(guard.RETRY))
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, str(faults.RETRY))
     assert not answer.cache_control.public
     go_on.set()
     for thread in drawing:

@@ -23,17 +23,20 @@ import flask
 import pytest
 from house import House, house_settings
 from postman import answer
+from programs import Program
 from visitor import Visitor, application
 
 from engine import bots, games, record, replay
 from engine.bots import mind
 from engine.replay import Row
-from server import ahead, db, feeds, hooks, journal, letters, log, raster
-from server.channels import Call
+from server import ahead, briefs, db, digests, feeds, hooks, journal, letters, log, raster, tidings, ways
+from server.channels import Brief, Call
 from server.models import Entry, Match, Outbox, Pairing, Prepared, Seat, Tournament, User
 
-# Hashes, and the tokens against forged forms, which hold the time.
-HASH = re.compile(r'\b[0-9a-f]{64}\b|(?<="csrf_token" value=")[^"]+|(?<="csrf-token" content=")[^"]+')
+# Hashes, also of whole answers, and the tokens against forged forms, which hold the time.
+HASH = re.compile(
+    r"""\b[0-9a-f]{64}\b|(?<='ETag', '")[0-9a-f]{32}|(?<="csrf_token" value=")[^"]+|(?<="csrf-token" content=")[^"]+"""
+)
 FOLDER = Path(__file__).parent.parent / "records"
 RECORDS = [*sorted(FOLDER.glob("clans-[01]*.json"))[::4], *sorted(FOLDER.glob("glory-[01]*.json"))[::4]]
 RECORDS += [FOLDER / "glory-face-down.json"]
@@ -121,7 +124,28 @@ def addresses(app: flask.Flask, kind: str, length: int, moves: list[str], expect
     yield "/matches/1/whatif?from=R3"
 
 
-def look(visitor: Visitor, path: str) -> tuple[Any, ...]:
+def operations(app: flask.Flask, kind: str, length: int, moves: list[str], expected: int) -> Iterator[str]:
+    """Yield the same for programs: what may be read below `/api/v1`, from the map of the API itself."""
+    rules = app.extensions["below"].url_map
+    for rule in rules.iter_rules():
+        if "GET" not in rule.methods or rule.endpoint == "api.document":
+            continue
+        steps = sorted({0, length // 2, length, length + 1}) if "seq" in rule.arguments else (0,)
+        for seq in steps:
+            given = {"match_id": 1, "seq": seq, "kind": kind, "token": "x", "name": "Ailsa", "which": 1}
+            yield rules.bind("x", "/api/v1").build(rule.endpoint, {name: given[name] for name in rule.arguments}, "GET")
+    for which in ("public", "running", "waiting", "finished"):
+        yield f"/api/v1/matches?which={which}"
+    for move in [*moves, "nonsense"]:
+        yield f"/api/v1/matches/1/preview?move={move}&expected={expected}"
+        yield f"/api/v1/matches/1/preview?move={move}&expected=0"
+        yield f"/api/v1/matches/1/whatif?moves={move}"
+    yield f"/api/v1/matches/1/whatif?moves={','.join(moves)}"
+    yield f"/api/v1/matches/1/steps/{length}?opened=true"
+    yield f"/api/v1/matches/1/picture.svg?seq={length // 2}"
+
+
+def look(visitor: Visitor | Program, path: str) -> tuple[Any, ...]:
     """Return all of an answer that a person can get at: status, headers, body."""
     answer = visitor.get(path)
     assert answer.status_code < 500, path
@@ -180,6 +204,16 @@ def world(
             post = {"move": "A1-C5", "expected": expected, "json": True}
             seen[f"{who} refused"] = HASH.sub("#", visitor.post("/matches/1/moves", **post).text)
             seen[f"{who} stale"] = HASH.sub("#", visitor.post("/matches/1/moves", **{**post, "expected": 0}).text)
+        program = Program(app, user)
+        seen[f"program of {who}"] = [
+            look(program, path) for path in operations(app, found["game"], upto, asked, expected)
+        ]
+        assert ("/api/v1/matches/1", 200) in {answer[:2] for answer in seen[f"program of {who}"]}
+        if user:
+            bodies = [{"move": "A1-C5", "expected": row} for row in (expected, 0)]
+            seen[f"program of {who} refused"] = [
+                HASH.sub("#", program.post("/matches/1/moves", body).text) for body in bodies
+            ]
     seen["feeds"] = [look(Visitor(app), path) for path in programs]
     seen["calls"] = told + calls(house)
     turn_mail = next((m for m in reversed(mails) if m.to_name == mine and m.reply_to), None)
@@ -233,16 +267,25 @@ def read_by_programs(house: House, user: User | None) -> list[str]:
     if user is None:
         return []
     hooks.give(user, "https://example.org/", house.settings, house.now)
+    ways.add(user, "pager", {}, PAGERS, house.now, news=tidings.NEWS)
     kinds = {kind: feeds.make(user, kind, house.now) for kind in feeds.KINDS}
     return [f"/feeds/{kinds['calendar']}/calendar.ics", f"/feeds/{kinds['matches']}/matches.atom"]
 
 
+# A way to be told besides by mail, whose address is of no matter here.
+PAGERS = {"pager": SimpleNamespace(name="Pager", blanks=(), read=lambda _: {}, shown=lambda _: "", deliver=None)}
+
+
 def calls(house: House) -> list[str]:
-    """Return what the viewer's program is told now, if it is."""
+    """Return what the viewer is told now by his program and by another way than mail, if he is."""
+    briefly: list[Brief] = []
+    channels = {"pager": SimpleNamespace(**{**vars(PAGERS["pager"]), "deliver": briefly.append})}
+    digests.run(house.now)
+    tidings.run(channels, briefs.writer(house.settings), lambda: house.now)
     told: list[Call] = []
     channel = SimpleNamespace(deliver=told.append)
     hooks.run(house.settings, lambda: house.now, channel)
-    return [HASH.sub("#", call.body) for call in told]
+    return [HASH.sub("#", call.body) for call in told] + [f"{one.title} {one.text} {one.url}" for one in briefly]
 
 
 # A trade, for each case takes seconds: in the default run each record is looked at by one of a spectator, the first and

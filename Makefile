@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test coverage setup check audit bench hardship lock messages gallery screenshots
+.PHONY: run test coverage setup check audit bench hardship lock messages docs gallery screenshots
 
 run: $(VENV)/run.done
 	@CLACHAN_DEVELOPMENT=1 $(BIN)/clachan db migrate
@@ -49,11 +49,19 @@ hardship: $(VENV)/dev.done
 messages: $(VENV)/dev.done
 	@$(BIN)/python -m tools.messages
 
+docs: $(VENV)/dev.done
+	@$(BIN)/python -m tools.site
+
+document: $(VENV)/dev.done
+	@$(BIN)/python -m tools.document
+
 lock: $(VENV)/dev.done
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		pyproject.toml --output-file requirements/run.txt
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--extra dev --constraint requirements/run.txt pyproject.toml --output-file requirements/dev.txt
+		--extra push --constraint requirements/run.txt pyproject.toml --output-file requirements/push.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--extra push --extra dev --constraint requirements/push.txt pyproject.toml --output-file requirements/dev.txt
 
 gallery: $(VENV)/dev.done
 	@$(BIN)/python -m tools.gallery

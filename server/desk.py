@@ -74,8 +74,8 @@ class Desk:
 
     def _seat(self, seat: int, user: User) -> None:
         place = self.seats[seat]
-        place.user, place.visited_at, place.turn_mail = user, None, ""
-        Seat.update(user=user, visited_at=None, turn_mail="").where(Seat.id == place.id).execute()
+        place.user, place.visited_at, place.turn_mail, place.silent = user, None, "", False
+        Seat.update(user=user, visited_at=None, turn_mail="", silent=False).where(Seat.id == place.id).execute()
         ahead.forget(self.match, seat)
 
 

@@ -1,11 +1,14 @@
-"""The one mail of a day for those who want no more: when it comes, and what waits for its reader."""
+"""The one mail of a day for those who want no more: when it comes, and what waits for its reader.
+
+By other ways than mail it comes at the same hour, to whoever wants it there.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Final
 
-from server import db, home, outbox, wording
+from server import db, home, outbox, tidings, wording
 from server.home import Item
 from server.models import EPOCH, Match, Outbox, Seat, User
 
@@ -23,7 +26,7 @@ def wanted(user: User) -> bool:
 
 def plan(user: User, now: datetime) -> None:
     """Note when the person's next mail of a day is due, if he wants any; the caller holds a transaction."""
-    due = following(user, max(now, _last(user) + APART)) if wanted(user) else None
+    due = following(user, max(now, _last(user) + APART)) if _comes(user) else None
     User.update(digest_at=due).where(User.id == user.id).execute()
 
 
@@ -62,14 +65,22 @@ def waiting(user: User, now: datetime) -> list[Item]:
 
 def _queue(user: User, now: datetime) -> bool:
     with db.transaction():
-        due = following(user, now) if wanted(user) else None
+        due = following(user, now) if _comes(user) else None
         mine = (User.id == user.id) & (User.digest_at == user.digest_at)
         if User.update(digest_at=due).where(mine).execute() != 1 or due is None:
             return False
+        day = str(wording.today(now, user.zone))
+        if home.awaiting(user):
+            tidings.digest(user, day, now)
         if not (user.reachable and _awaited(user)):
             return False
-        outbox.queue("digest", key=f"digest {user.id} {wording.today(now, user.zone)}", now=now, user=user)
+        outbox.queue("digest", key=f"digest {user.id} {day}", now=now, user=user)
     return True
+
+
+def _comes(user: User) -> bool:
+    """Whether the person wants the news of a day, by mail or by another way."""
+    return wanted(user) or tidings.takes(user, "digest")
 
 
 def _awaited(user: User) -> bool:

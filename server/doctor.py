@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
-from server import db, gauges, raster, thinking
+from server import db, gauges, outbox, raster, thinking
 from server.models import Job
 from server.settings import Settings
 
@@ -50,6 +50,7 @@ def examine(settings: Settings, now: datetime) -> Iterator[Finding]:
     yield from _folder(settings)
     yield from _database(settings, now)
     yield _mail(settings)
+    yield _push(settings)
     yield from _tools()
 
 
@@ -158,6 +159,12 @@ def _mail(settings: Settings) -> Finding:
     if settings.mailbox:
         return Finding(WARN, "No mail leaves: mails go into the local mailbox, the page /mailbox.")
     return Finding(WARN, "Mails wait in the outbox, and nobody can confirm an address: set CLACHAN_SMTP_URL.")
+
+
+def _push(settings: Settings) -> Finding:
+    if outbox.push_key(settings) is None:
+        return Finding(OK, "Nothing is shown on phones and desktops; with `pip install 'clachan[push]'` it can be.")
+    return Finding(OK, "Phones and desktops can be told (web push).")
 
 
 def _tools() -> Iterator[Finding]:

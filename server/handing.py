@@ -1,4 +1,4 @@
-"""How the queue of mails and calls is emptied: things are claimed, written, handed over, and noted as sent.
+"""How the queue of mails, calls and briefs is emptied: things are claimed, written, handed over, and noted as sent.
 
 First one is claimed, then twice as many each time, as long as that is quick: so schedulers share what little there is,
 and a long queue costs few transactions. Those of one claim are noted as handed over in one commit, before the first of
@@ -18,7 +18,7 @@ from itertools import takewhile
 from typing import Any, Final, Generic, TypeVar
 
 from server import db
-from server.channels import Call, DeliveryError, Message, Way
+from server.channels import Brief, Call, DeliveryError, Message, Way
 from server.models import Outbox, User
 
 logger = logging.getLogger("server.outbox")
@@ -36,7 +36,7 @@ NOTED: Final = 0.2
 QUICK: Final = 1.0
 # Others may have what is left of a claim after so many seconds, far less than a lease.
 PATIENCE: Final = 20.0
-Thing = TypeVar("Thing", Message, Call)
+Thing = TypeVar("Thing", Message, Call, Brief)
 Heard = Callable[[Outbox, DeliveryError | None, datetime], None]
 
 
@@ -49,6 +49,11 @@ class Written(Generic[Thing]):
 
 
 Writer = Callable[[Outbox, datetime], Thing | Written[Thing] | str | datetime]
+
+
+def is_mail() -> Any:
+    """Return the condition that a row of the queue is a mail: no call, and nothing that goes another way."""
+    return (Outbox.kind != CALL) & Outbox.way.is_null()
 
 
 def empty(hands: Hands[Thing], limit: int, most: int, which: Callable[[], Any]) -> int:
@@ -108,7 +113,7 @@ class Hands(Generic[Thing]):
         self.stopped = False
         self._channel: Way[Thing] = channel
         self._write: Writer[Thing] = write
-        self._heard = heard
+        self.heard = heard
 
     def send(self, mails: Sequence[Outbox]) -> int:
         """Write mails and hand them over; return how many left."""
@@ -116,7 +121,7 @@ class Hands(Generic[Thing]):
         began = noted = time.monotonic()
         while ready and not self.stopped and time.monotonic() - began < PATIENCE:
             mail, thing = ready.pop(0)
-            with self._minding(mail):
+            with self._minding(mail, self.heard):
                 self._channel.deliver(thing)
                 gone.append(mail)
             if time.monotonic() - noted > NOTED or not ready:
@@ -160,28 +165,29 @@ class Hands(Generic[Thing]):
         return None
 
     @contextmanager
-    def _minding(self, mail: Outbox) -> Iterator[None]:
-        """Put the mail off or give it up if the block fails."""
+    def _minding(self, mail: Outbox, heard: Heard | None = None) -> Iterator[None]:
+        """Put the mail off or give it up if the block fails; `heard` is told why, if it is no fault of ours."""
         try:
             yield
         except DeliveryError as fault:
-            self._failed(mail, fault)
+            self._failed(mail, fault, heard)
         except Exception as fault:
             # A mail that cannot be written must not stop the queue; it is tried again like one that was put off.
             logger.exception("mail %s cannot be written", mail.id)
-            self._failed(mail, DeliveryError(f"cannot be written: {type(fault).__name__}"))
+            self._failed(mail, DeliveryError(f"cannot be written: {type(fault).__name__}"), None)
 
-    def _failed(self, mail: Outbox, fault: DeliveryError) -> None:
+    def _failed(self, mail: Outbox, fault: DeliveryError, heard: Heard | None) -> None:
         with db.transaction():
             self.stopped = not _noted(mail, fault, self.now()) or self.stopped
-            self._heard(mail, fault, self.now())
+            if heard:
+                heard(mail, fault, self.now())
 
     def _note_sent(self, mails: Sequence[Outbox]) -> int:
         if mails:
             with db.transaction():
                 _close(mails, "sent", "", self.now())
                 for mail in mails:
-                    self._heard(mail, None, self.now())
+                    self.heard(mail, None, self.now())
         return len(mails)
 
 
@@ -229,10 +235,16 @@ def _noted(mail: Outbox, fault: DeliveryError, now: datetime) -> bool:
         return False
     # A mail that may have arrived is sent once more and never again.
     if fault.permanent or (fault.unknown and mail.unsure) or mail.attempts > len(WAITS):
-        _close([mail], "failed", str(fault), now, stop=fault.permanent and mail.kind != CALL)
+        _close([mail], "failed", str(fault), now, stop=fault.permanent and mail.kind != CALL and mail.way is None)
     else:
-        _put_off(mail, fault, now + WAITS[mail.attempts - 1], attempts=mail.attempts)
+        _put_off(mail, fault, now + pause(mail.attempts, fault), attempts=mail.attempts)
     return True
+
+
+def pause(failures: int, fault: DeliveryError) -> timedelta:
+    """Return how long to wait after so many failures in a row, the last of them this; never longer than the longest."""
+    usual = WAITS[min(failures, len(WAITS)) - 1]
+    return max(usual, min(fault.wait, WAITS[-1]))
 
 
 def _put_off(mail: Outbox, fault: DeliveryError, due_at: datetime, *, attempts: int) -> None:

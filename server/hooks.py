@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from engine.language import gettext as _
-from server import columns, db, languages, log, outbox, story
+from server import columns, db, failing, languages, log, outbox, story
 from server.channels import Call, DeliveryError, Way
 from server.errors import Refused
 from server.log import Played
@@ -22,9 +22,6 @@ from server.models import Match, Outbox, Seat, User, Webhook
 from server.models.statements import Statement
 from server.settings import Settings
 
-# An address at which so many calls in a row have failed, for so long, is called no more.
-PATIENCE: Final = timedelta(days=1)
-FAILURES: Final = 5
 # An end is told so late and no later.
 LIVES: Final = timedelta(days=3)
 
@@ -52,7 +49,7 @@ def remove(user: User, now: datetime) -> None:
     """Forget the person's address, and what was to be told there."""
     with db.transaction():
         Webhook.delete().where(Webhook.user == user).execute()
-        _drop(user, "the address was taken away", now)
+        outbox.drop(_calls(user), "the address was taken away", now)
 
 
 def of(user: User) -> Webhook | None:
@@ -106,37 +103,24 @@ def writer(settings: Settings) -> Callable[[Outbox, datetime], Call | str]:
 
 def heard(mail: Outbox, fault: DeliveryError | None, now: datetime) -> None:
     """Note whether a call was taken; after long failure stop calling and tell the person by mail."""
-    user, mine = mail.user, Webhook.user == mail.user_id
+    user = mail.user
     if user is None:
         return
-    if fault is None:
-        if Webhook.update(failures=0, failing_since=None).where(mine & (Webhook.failures > 0)).execute():
-            outbox.put_calls_forward(user.id, now)
-        return
-    # Another scheduler may have heard of another call at the same moment.
-    Webhook.update(failures=Webhook.failures + 1).where(mine).execute()
-    Webhook.update(failing_since=now).where(mine & Webhook.failing_since.is_null()).execute()
-    hook = of(user)
-    if hook is None:
-        return
-    # What else he was to be told would fail too, and the calls of others wait for it.
-    outbox.put_calls_off(user.id, now + outbox.WAITS[min(hook.failures, len(outbox.WAITS)) - 1])
-    lasts = now - (hook.failing_since or now)
-    if fault.permanent or (hook.failures >= FAILURES and lasts >= PATIENCE):
+    hook = failing.heard(Webhook, Webhook.user == user, _calls(user), fault, now)
+    if hook is not None:
         _stop(hook, user, str(fault), now)
 
 
 def _stop(hook: Webhook, user: User, why: str, now: datetime) -> None:
     Webhook.update(stopped=why[:200]).where(Webhook.user == user).execute()
-    _drop(user, "the address was given up", now)
+    outbox.drop(_calls(user), "the address was given up", now)
     if user.reachable:
         facts = {"host": urlsplit(hook.url).hostname or "", "reason": why[:200]}
         outbox.queue("uncalled", key=f"uncalled {user.id} {now.timestamp():.0f}", now=now, user=user, facts=facts)
 
 
-def _drop(user: User, note: str, now: datetime) -> None:
-    mine = (Outbox.user == user) & (Outbox.kind == outbox.CALL) & Outbox.done_at.is_null()
-    Outbox.update(state="dropped", note=note, done_at=now).where(mine).execute()
+def _calls(user: User) -> Any:
+    return (Outbox.user == user) & (Outbox.kind == outbox.CALL)
 
 
 def _live(people: Iterable[int]) -> list[Webhook]:

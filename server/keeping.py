@@ -171,7 +171,7 @@ def retry(number: int, admin: User, now: datetime) -> None:
         found: Any = db.locked(Outbox.select().where(Outbox.id == number)).first() if 0 < number < 2**31 else None
         if found is None:
             raise Refused("not-found", _("There is no such mail."))
-        if found.state not in {"queued", "failed"} or not found.address:
+        if found.state not in {"queued", "failed"} or not (found.address or found.way):
             raise Refused("bad-input", _("This mail is not waiting, so it cannot be tried again."))
         again = {"state": "queued", "due_at": now, "done_at": None, "attempts": 0, "alarm": False, "lease": ""}
         Outbox.update(**again).where(Outbox.id == number).execute()

@@ -253,6 +253,7 @@ _SUBJECTS: Final = dict.fromkeys(MATCH_KINDS, "{match_name}: {players}") | {
     "digest": later("Your turns"),
     "tournament": "{headline}",
     "uncalled": later("Your program is not called any more"),
+    "untold": later("No more messages to {label}"),
     "outage": later("The server was down; your deadlines have moved on"),
 }
 

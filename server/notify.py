@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from engine.replay import Row
-from server import hooks, links, outbox, presence
+from server import hooks, links, outbox, presence, tidings
 from server.log import Played, places
 from server.models import Match, Outage, Seat, Unwanted, User
 
@@ -31,6 +31,8 @@ def started(played: Played, now: datetime) -> None:
     for seat in seats:
         if seat.number not in asked and seat.user.reachable and not _present(seat, now):
             _queue("start", played.match, seat, now, key=f"start {played.match.id} {seat.user_id}")
+        if not _present(seat, now):
+            tidings.started(played.match, seat, now, awaited=seat.number in played.position.to_act)
 
 
 def advanced(
@@ -47,6 +49,7 @@ def advanced(
     match = played.match
     if played.outcome:
         hooks.ended(match, seats, now)
+        tidings.ended(match, seats, now)
         for user in everyone(match):
             outbox.queue("end", key=f"end {match.id} {user.id}", now=now, user=user, match=match)
         return
@@ -86,6 +89,7 @@ def _cause(row: Row, now: datetime) -> str:
 def _nudge(played: Played, seats: Sequence[Seat], row: Row, now: datetime) -> None:
     for number in played.position.to_act:
         seat, asked = seats[number], played.position.asked[number]
+        tidings.reminder(played.match, seat, f"nudge {row.seq}", asked or 0, now, {"asker": row.seat})
         # Somebody asks in person: only who wants to hear nothing of this very match is left in peace.
         if seat.user.reachable and seat.turn_mail != "off":
             key = f"nudge {played.match.id} {number} {row.seq}"
@@ -94,6 +98,7 @@ def _nudge(played: Played, seats: Sequence[Seat], row: Row, now: datetime) -> No
 
 def reminder(match: Match, seat: Seat, asked: int, step: int, until: datetime, now: datetime) -> None:
     """Queue a reminder of an awaited seat, once for each turn, deadline and percentage of the time."""
+    tidings.reminder(match, seat, f"{asked} {until.timestamp():.0f} {step}", asked, now, {"share": step})
     if seat.user.reachable and seat.wish != "off":
         key = f"reminder {match.id} {seat.number} {seat.user_id} {asked} {until.timestamp():.0f} {step}"
         _queue("reminder", match, seat, now, key=key, asked=asked, facts={"share": step})
@@ -181,6 +186,7 @@ def _ask(
         if number not in position.to_act or asked is None or asked < since or number in undone:
             continue
         awaited.append(seat)
+        tidings.turn(played.match, seat, asked, now + PRESENT_DELAY if _present(seat, now) else now, now)
         if seat.user.reachable and seat.wish in TOLD_EACH:
             _queue(
                 "turn",

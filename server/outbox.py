@@ -1,4 +1,4 @@
-"""The queue of mails and calls: filled in the transaction of the cause, emptied by schedulers, each thing once."""
+"""The queue of mails, calls and briefs: filled in the transaction of the cause, emptied by schedulers, each once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from server import db, handing
-from server.channels import Call, Channel, DeliveryError, Message, Way, email, webhook
-from server.handing import Hands, Heard, Writer
+from server.channels import (
+    Brief,
+    Call,
+    Channel,
+    DeliveryError,
+    Kind,
+    Message,
+    Way,
+    apprise,
+    email,
+    guarded,
+    push,
+    webhook,
+)
+from server.handing import Hands, Heard, Thing, Writer, is_mail
 from server.models import Match, Outbox, ReplyToken, User
 from server.models.statements import Statement, insertion
 from server.settings import Settings
@@ -24,9 +37,9 @@ FLOOD_AGE: Final = timedelta(hours=1)
 ADDRESSES_KEPT: Final = timedelta(days=30)
 TOKENS_KEPT: Final = timedelta(days=120)
 FOLDED: Final = ("turn", "reminder", "notice", "start", "end")
-# So many seconds a run makes calls, before the last of them.
+# So many seconds a run makes calls or hands briefs over, before the last of them.
 CALLING: Final = 20.0
-# Who takes so many seconds to take a call has those that follow put off for so long, because all others wait for him.
+# Whoever takes so many seconds to take one has those that follow put off for so long, because all others wait for him.
 SLOW: Final = 2.0
 SLOW_PAUSE: Final = timedelta(minutes=5)
 # When that is due which is held.
@@ -35,14 +48,14 @@ NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 MOST_AT_ONCE: Final = 20
 _QUEUE: Final = insertion(
     Outbox,
-    *("key", "kind", "user", "address", "match", "seat", "asked", "facts", "message_id", "created_at", "due_at"),
+    *("key", "kind", "user", "address", "match", "seat", "asked", "facts", "message_id", "created_at", "due_at", "way"),
     ignoring=True,
 )
 _THREAD: Final = Statement[Outbox](
     lambda mail, user, match: (
         Outbox.select(Outbox.message_id)
         .where((Outbox.match == match) & (Outbox.user == user) & (Outbox.id < mail))
-        .where((Outbox.state == "sent") & (Outbox.kind != CALL))
+        .where((Outbox.state == "sent") & is_mail())
         .order_by(Outbox.id)
     )
 )
@@ -64,6 +77,21 @@ def open_caller(settings: Settings) -> Way[Call]:
     return webhook.WebhookChannel(loopback=settings.webhook_loopback)
 
 
+def open_ways(settings: Settings) -> dict[str, Kind]:
+    """Return the channels of other ways than mail, by the word that is stored for each."""
+    line = guarded.Line(loopback=settings.webhook_loopback)
+    found: dict[str, Kind] = dict(apprise.kinds(line))
+    if push.is_installed():
+        found["push"] = push.PushChannel(settings.secret_key, settings.mail_from, line)
+    return found
+
+
+def push_key(settings: Settings) -> str | None:
+    """Return the key by which a browser lets this house show messages on its device, None if the house shows none."""
+    channel = open_ways(settings).get("push")
+    return channel.key if isinstance(channel, push.PushChannel) else None
+
+
 def check_address(url: str, settings: Settings) -> None:
     """Raise `DeliveryError`, with a sentence to translate, if an address is none that may be called."""
     webhook.target(url, loopback=settings.webhook_loopback)
@@ -81,13 +109,14 @@ def queue(
     asked: int | None = None,
     facts: Any = None,
     due_at: datetime | None = None,
+    way: int | None = None,
 ) -> None:
-    """Queue one mail inside the caller's transaction; a second one with the same key is the first."""
+    """Queue one mail, call or brief inside the caller's transaction; a second one with the same key is the first."""
     _QUEUE.run(
         key=key,
         kind=kind,
         user=user.id if user else None,
-        address=address or (user.email if user else ""),
+        address=address or (user.email if user and way is None else ""),
         match=match.id if match else None,
         seat=seat,
         asked=asked,
@@ -95,6 +124,7 @@ def queue(
         message_id=secrets.token_hex(10),
         created_at=now,
         due_at=due_at or now,
+        way=way,
     )
 
 
@@ -154,48 +184,65 @@ def deliver_due(channel: Channel, write: Writer[Message], now: Callable[[], date
         return 0
     fold(now())
     hands = Hands(channel, write, now, lambda *_: None)
-    return handing.empty(hands, limit, MOST_AT_ONCE, lambda: Outbox.kind != CALL)
+    return handing.empty(hands, limit, MOST_AT_ONCE, is_mail)
 
 
-def call_due(
-    caller: Way[Call],
-    write: Writer[Call],
-    now: Callable[[], datetime],
-    heard: Heard,
-    limit: int = 100,
-) -> int:
+def call_due(caller: Way[Call], write: Writer[Call], now: Callable[[], datetime], heard: Heard) -> int:
     """Make the calls that are due, as mails are sent, but one for each person and for a bounded time.
 
     Return how many were taken. `heard` is told of each that was taken (None) or failed, in the transaction in which
     that is noted. So nobody's program, however slow, holds up the calls of others for long.
     """
-    called: set[int | None] = set()
+    return _one_each(Hands(caller, write, now, heard), Outbox.kind == CALL, Outbox.user)
+
+
+def tell_due(kind: str, channel: Kind, write: Writer[Brief], now: Callable[[], datetime], heard: Heard) -> int:
+    """Hand over the briefs of one kind of way that are due, one for each way and for a bounded time; as `call_due`."""
+    return _one_each(Hands(channel, write, now, heard), (Outbox.kind == kind) & Outbox.way.is_null(False), Outbox.way)
+
+
+def untold(now: datetime) -> set[str]:
+    """Return the kinds of ways by which a brief is due."""
+    due = Outbox.way.is_null(False) & Outbox.done_at.is_null() & (Outbox.due_at <= now)
+    return {row.kind for row in Outbox.select(Outbox.kind).where(due).distinct()}
+
+
+def _one_each(hands: Hands[Thing], rows: Any, whose: Any, limit: int = 100) -> int:
+    met: set[int | None] = set()
     began = begun = time.monotonic()
+    heard = hands.heard
 
     def which() -> Any:
         nonlocal begun
         begun = time.monotonic()
-        return (Outbox.kind == CALL) & Outbox.user.not_in(called) if begun - began < CALLING else None
+        return rows & whose.not_in(met) if begun - began < CALLING else None
 
     def noted(mail: Outbox, fault: DeliveryError | None, at: datetime) -> None:
-        called.add(mail.user_id)
+        who = getattr(mail, whose.column_name)
+        met.add(who)
         heard(mail, fault, at)
         if fault is None and time.monotonic() - begun > SLOW:
-            put_calls_off(mail.user_id, at + SLOW_PAUSE)
+            put_off(rows & (whose == who), at + SLOW_PAUSE)
 
-    return handing.empty(Hands(caller, write, now, noted), limit, 1, which)
-
-
-def put_calls_off(person: int | None, until: datetime) -> None:
-    """Let the calls to a person's program wait until then at least, inside the caller's transaction."""
-    theirs = (Outbox.kind == CALL) & (Outbox.user == person) & (Outbox.state == "queued")
-    Outbox.update(due_at=until).where(theirs & Outbox.done_at.is_null() & (Outbox.due_at < until)).execute()
+    hands.heard = noted
+    return handing.empty(hands, limit, 1, which)
 
 
-def put_calls_forward(person: int, now: datetime) -> None:
-    """Let no call to a person's program wait any longer, inside the caller's transaction."""
-    theirs = (Outbox.kind == CALL) & (Outbox.user == person) & (Outbox.state == "queued")
-    Outbox.update(due_at=now).where(theirs & Outbox.done_at.is_null() & (Outbox.due_at > now)).execute()
+def put_off(which: Any, until: datetime) -> None:
+    """Let the rows that meet a condition wait until then at least, inside the caller's transaction."""
+    waiting = which & (Outbox.state == "queued") & Outbox.done_at.is_null()
+    Outbox.update(due_at=until).where(waiting & (Outbox.due_at < until)).execute()
+
+
+def put_all_forward(which: Any, now: datetime) -> None:
+    """Let no row that meets a condition wait any longer, inside the caller's transaction."""
+    waiting = which & (Outbox.state == "queued") & Outbox.done_at.is_null()
+    Outbox.update(due_at=now).where(waiting & (Outbox.due_at > now)).execute()
+
+
+def drop(which: Any, note: str, now: datetime) -> None:
+    """Let none of the rows leave that meet a condition and still wait, inside the caller's transaction."""
+    Outbox.update(state="dropped", note=note, done_at=now).where(which & Outbox.done_at.is_null()).execute()
 
 
 def _stands_still(now: datetime) -> bool:
@@ -257,6 +304,6 @@ def sweep(now: datetime) -> None:
 
 def oldest_due(now: datetime) -> timedelta:
     """Return how long the oldest due mail has been waiting."""
-    due = (Outbox.kind != CALL) & Outbox.done_at.is_null() & (Outbox.due_at <= now)
+    due = is_mail() & Outbox.done_at.is_null() & (Outbox.due_at <= now)
     first = Outbox.select().where(due).order_by(Outbox.due_at).first()
     return now - first.due_at if first else timedelta(0)

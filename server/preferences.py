@@ -8,7 +8,7 @@ from typing import Final
 
 from engine import counting
 from engine.language import gettext as _
-from server import accounts, columns, db, digests, log, notify, vacations
+from server import accounts, columns, db, digests, log, notify, quiet, vacations
 from server.errors import Refused
 from server.models import Match, Seat, User
 
@@ -22,7 +22,7 @@ class Wishes:
     """What the form or program sent. `turn_mail` is one of `TURN_MAILS`, `digest_hour` the hour of his zone at which
     the one mail of a day comes. `reminders` are percentages of the time like "50, 80"; `nights` like "22:00-07:00";
     `forced` wants a move made when it is the only one, `keeps_results` to watch an end before being told
-    it."""
+    it; over the `quiet` hours, like `nights`, no message but mail comes; None leaves them as they are."""
 
     zone: str
     language: str = "en"
@@ -32,6 +32,7 @@ class Wishes:
     nights: str = ""
     forced: bool = False
     keeps_results: bool = False
+    quiet: str | None = None
 
 
 def ways() -> list[tuple[str, str]]:
@@ -55,7 +56,7 @@ def settle(user: User, wishes: Wishes, now: datetime) -> None:
     _check_turn_mail(wishes.turn_mail)
     if wishes.digest_hour not in digests.HOURS:
         raise Refused("bad-input", _("Choose an hour from 0 to 23."))
-    nights = _nights(zone, wishes.nights)
+    nights, still = _nights(zone, wishes.nights), user.quiet if wishes.quiet is None else quiet.read(wishes.quiet)
     with db.transaction():
         User.update(
             zone=zone,
@@ -66,6 +67,7 @@ def settle(user: User, wishes: Wishes, now: datetime) -> None:
             nights=nights,
             forced=wishes.forced,
             keeps_results=wishes.keeps_results,
+            quiet=still,
         ).where(User.id == user.id).execute()
         kept = User.get_by_id(user.id)
         if (kept.zone, kept.nights) != (user.zone, user.nights):

@@ -15,6 +15,7 @@ from server import (
     analysis,
     backup,
     bots,
+    briefs,
     clock,
     db,
     deadlines,
@@ -32,6 +33,8 @@ from server import (
     sessions,
     thinking,
     throttle,
+    tidings,
+    tokens,
     tournaments,
     visitors,
 )
@@ -55,6 +58,7 @@ class Scheduler:
         self.settings = settings
         self.channel = outbox.open_channel(settings)
         self.caller = outbox.open_caller(settings)
+        self.ways = outbox.open_ways(settings)
         self.write = letters.writer(settings)
         self.thinkers: thinking.Thinker = thinking.Thinkers(settings.bots_thinking, NICE)
         self.idlers: thinking.Thinker = thinking.Thinkers(1, NICEST)
@@ -69,6 +73,7 @@ class Scheduler:
             "tournaments": lambda: tournaments.run(clock.now()),
             "outbox": self._deliver,
             "calls": lambda: hooks.run(settings, clock.now, self.caller),
+            "ways": lambda: tidings.run(self.ways, briefs.writer(settings), clock.now),
             "ratings": lambda: ratings.count_up(clock.now()),
             "analyses": lambda: analysis.run(self.idlers, clock.now),
             "sweep": lambda: sweep(clock.now()),
@@ -165,6 +170,7 @@ def sweep(now: datetime) -> None:
     throttle.sweep(now)
     accounts.sweep(now)
     sessions.sweep(now)
+    tokens.sweep(now)
     outbox.sweep(now)
     play.sweep(now)
     inbound.sweep(now)

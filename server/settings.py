@@ -61,12 +61,15 @@ KNOWN: Final[dict[str, Known]] = {
     "PUBLIC_URL": Known(
         "http://127.0.0.1:8000", "Address people reach the site under; every link in a mail starts so."
     ),
-    "SECRET_KEY": Known("", "Signs sessions, at least 32 characters; with DEVELOPMENT=1 it is generated in DATA."),
+    "SECRET_KEY": Known(
+        "",
+        "Signs sessions and messages to devices, at least 32 characters; with DEVELOPMENT=1 it is generated in DATA.",
+    ),
     "SMTP_URL": Known("", "smtp:// (STARTTLS), smtps:// or smtp+plain://, with user:password@host:port; empty: none."),
     "TICK_SECONDS": Known("5", "How often the scheduler looks for due mail, deadlines and bot turns; 1 to 60."),
     "TRUSTED_PROXIES": Known("0", "How many reverse proxies in front set X-Forwarded-For and -Proto; 0 to 5."),
     "WEBHOOK_LOOPBACK": Known(
-        "0", "1 lets webhooks call this machine, over http too; for tests and development, never in earnest."
+        "0", "1 lets webhooks, Matrix and ntfy reach this machine, over http too; for development, never in earnest."
     ),
     "WEB_THREADS": Known("8", "Threads that answer requests, in each process; 1 to 64."),
     "WEB_WORKERS": Known("1", "Processes of `clachan web`, about one for each processor; 1 to 64."),

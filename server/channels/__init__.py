@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 
@@ -49,21 +50,63 @@ class Call:
     body: str
 
 
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """One short message to a person by another way than mail, complete and in words: a title, sentences, an address.
+
+    `address` is what the channel's `Kind.read` made of what the person gave. `message_id` was made when the message was
+    queued, so that a second try repeats it. `language` is the code of the language it is in.
+    """
+
+    address: Mapping[str, str] = field(repr=False)
+    message_id: str
+    title: str
+    text: str
+    url: str
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """What a person has to give for a way of some kind: a field of a form, in words to be translated.
+
+    `secret`: nobody should read it over his shoulder. `optional`: it may be left empty.
+    """
+
+    name: str
+    label: str
+    hint: str = ""
+    secret: bool = False
+    optional: bool = False
+
+
 class DeliveryError(Exception):
     """A message was not delivered.
 
     `permanent`: trying this recipient again is useless. `alarm`: the fault is ours (wrong password, say), an admin must
-    look, and no other message should be tried meanwhile. `unknown`: the far side may have taken it.
+    look, and no other message should be tried meanwhile. `unknown`: the far side may have taken it. `wait`: so long
+    should pass before the next try, as the far side asks. `gone`: of a way, that there is no such address any more.
     """
 
-    def __init__(self, reason: str, *, permanent: bool = False, alarm: bool = False, unknown: bool = False) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        permanent: bool = False,
+        alarm: bool = False,
+        unknown: bool = False,
+        wait: timedelta = timedelta(0),
+        gone: bool = False,
+    ) -> None:
         super().__init__(reason)
-        self.permanent = permanent
+        self.permanent = permanent or gone
         self.alarm = alarm
         self.unknown = unknown
+        self.wait = wait
+        self.gone = gone
 
 
-Sendable = TypeVar("Sendable", Message, Call, contravariant=True)
+Sendable = TypeVar("Sendable", Message, Call, Brief, contravariant=True)
 
 
 class Way(Protocol[Sendable]):
@@ -71,6 +114,27 @@ class Way(Protocol[Sendable]):
 
     def deliver(self, message: Sendable) -> None:
         """Deliver it. Raises `DeliveryError`."""
+        ...
+
+
+class Kind(Way[Brief], Protocol):
+    """A kind of way to tell a person something besides by mail: one service, one folder or module.
+
+    `name` is the service's own, and `blanks` are the fields that a person fills in; none for what no form can give.
+    """
+
+    name: str
+    blanks: Sequence[Blank]
+
+    def read(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return the address to store, checked and cleaned, of what a person gave in the blanks.
+
+        Nothing is asked of anybody. Raises `DeliveryError` with a sentence to translate.
+        """
+        ...
+
+    def shown(self, address: Mapping[str, str]) -> str:
+        """Return what of an address may be shown to its owner and to keepers: no secret of it."""
         ...
 
 

@@ -24,7 +24,9 @@ from server.models.matches import (
     Talk,
 )
 from server.models.people import Attempt, Departure, User, Vacation
+from server.models.tokens import Token
 from server.models.tournaments import Entry, Pairing, Tournament
+from server.models.ways import Way
 
 __all__ = [
     "EPOCH",
@@ -57,11 +59,13 @@ __all__ = [
     "ReplyToken",
     "Seat",
     "Talk",
+    "Token",
     "Tournament",
     "Unwanted",
     "User",
     "Vacation",
     "Watermark",
+    "Way",
     "Webhook",
     "total",
 ]
@@ -95,6 +99,8 @@ TABLES: Final = (
     Analysis,
     Feed,
     Webhook,
+    Token,
+    Way,
     Deed,
     Departure,
     Tournament,

@@ -54,7 +54,10 @@ class ReplyToken(Model):
 
 
 class Outbox(Model):
-    """A mail to be sent, queued in the transaction of its cause. `key` is unique: one cause, one mail."""
+    """A mail to be sent, queued in the transaction of its cause. `key` is unique: one cause, one mail.
+
+    Calls of programs and messages by other ways are such rows too, see `handing.is_mail`.
+    """
 
     if TYPE_CHECKING:
         user_id: int | None
@@ -68,6 +71,7 @@ class Outbox(Model):
     match = ForeignKeyField(Match, null=True, index=False)
     seat = SmallIntegerField(null=True)
     asked = IntegerField(null=True)
+    way = IntegerField(null=True)  # by which way of the person, None for a mail and for a call
     facts = JsonField()  # what the words need and the log does not hold
     message_id = CharField(64)
     created_at = InstantField()

@@ -113,6 +113,7 @@ class Seat(Model):
     visited_at = InstantField(null=True)
     guided = BooleanField(default=False)  # whether each step is explained to the person
     turn_mail = CharField(8, default="")  # how he is told of his turns in this match, "" as in all his matches
+    silent = BooleanField(default=False)  # whether no way but mail tells him of this match
     score = IntegerField(null=True)
     won = BooleanField(default=False)
     # When the match ended, noted once the end is no news to whoever sat there: what has it waits for nobody.

@@ -43,6 +43,8 @@ class User(Model):
     forced = BooleanField(default=False)  # whether a move is made for him when it is the only one
     keeps_results = BooleanField(default=False)  # whether how a match ended is kept back until he has watched it
     mail_stopped = CharField(200, default="")  # why the address takes no mail, empty while it does
+    other_ways = BooleanField(default=False)  # whether he is told by others than mail too, see server/ways.py
+    quiet = CharField(11, default="")  # hours over which such messages wait, like "22:00-07:00"
     bot = CharField(16, default="")
     admin = BooleanField(default=False)  # whether he keeps this house, see server/keeping.py
     visitor_until = InstantField(null=True, index=True)  # set for visitors alone

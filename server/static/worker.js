@@ -1,5 +1,5 @@
-// Shows a page that says so when a page cannot be loaded, and does nothing else. It keeps that page and its sheet; no
-// other answer of the site is ever stored.
+// Shows a page that says so when a page cannot be loaded, and the messages that the browser's push service brings. It
+// keeps that page and its sheet; no other answer of the site is ever stored.
 "use strict";
 
 const given = new URL(location.href).searchParams;
@@ -56,10 +56,29 @@ async function load(event) {
   }
 }
 
+/** Show a message; one about the same page takes the place of the one before. */
+function tell(message) {
+  const { title, text, path, language } = message.json();
+  const icon = "/static/today/icons/192.png";
+  return registration.showNotification(title, { body: text, lang: language, tag: path, renotify: true, icon, data: path });
+}
+
+/** Bring the page of a message to the front, where it is open; else open it. */
+async function bring(path) {
+  const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
+  const open = pages.find((page) => new URL(page.url).pathname === path);
+  return open ? open.focus() : clients.openWindow(path);
+}
+
 // One that takes the place of another waits until no page is open: put in its place while it fetches a page, that page
 // would not come.
 addEventListener("install", (event) => event.waitUntil(keep()));
 addEventListener("activate", (event) => event.waitUntil(forget(false).then(() => clients.claim())));
+addEventListener("push", (event) => event.waitUntil(tell(event.data)));
+addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(bring(event.notification.data));
+});
 addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method === "GET" && request.mode === "navigate") {

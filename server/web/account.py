@@ -20,13 +20,16 @@ from server import (
     lobby,
     preferences,
     sessions,
+    tokens,
     tournaments,
     vacations,
     visitors,
     wording,
 )
+from server.http.days import day
+from server.http.origins import source
 from server.models import User
-from server.web.guard import View, again, day, field, filled, form_of, number, safe_target, source
+from server.web.guard import View, again, field, filled, form_of, number, safe_target
 
 pages = flask.Blueprint("account", __name__)
 
@@ -221,6 +224,7 @@ def settings() -> str:
     """Show the person's settings."""
     user, now = me(), clock.now()
     dusk, _dash, dawn = user.nights.partition("-")
+    hush, _dash, wake = user.quiet.partition("-")
     wishes = {
         "zone": user.zone,
         "language": user.language,
@@ -229,6 +233,8 @@ def settings() -> str:
         "reminders": user.reminders.replace(",", ", "),
         "dusk": dusk,
         "dawn": dawn,
+        "hush": hush,
+        "wake": wake,
         "forced": user.forced,
         "keeps_results": user.keeps_results,
     }
@@ -241,6 +247,8 @@ def settings() -> str:
         feeds=feeds.made(user),
         hook=hooks.of(user),
         calling=filled("telling.webhook"),
+        tokens=tokens.made(user, now),
+        making=filled("tokens.make", read="yes", play="yes"),
         vacation=vacations.current(user, now),
         ways=preferences.ways(),
         hours=[(hour, f"{hour}:00") for hour in digests.HOURS],
@@ -264,6 +272,7 @@ def settings_post() -> Any:
         nights="-".join(filter(None, (field("dusk"), field("dawn")))),
         forced=bool(field("forced")),
         keeps_results=bool(field("keeps_results")),
+        quiet="-".join(filter(None, (field("hush"), field("wake")))) if me().other_ways else None,
     )
     preferences.settle(me(), wishes, clock.now())
     flask.flash(_("Your settings are stored."))

@@ -41,6 +41,7 @@ PAGES: dict[str, tuple[tuple[str, str], ...]] = {
     "front.index": (("", "/"), ("Ailsa", "/"), ("Dugald", "/")),
     "front.all_rules": (("", "/rules"),),
     "front.rules": (("", "/rules/clans"), ("", "/rules/glory"), ("", "/rules/nonsense")),
+    "manual.show": (("", "/api/v1/"),),
     "people.show": (("Ailsa", "/people/Bran"),),
     "people.ladder": (("", "/ladder"),),
     "archive.index": (("", "/archive"), ("Ailsa", "/archive?player=Nobody")),

@@ -34,6 +34,8 @@ class Kept(logging.Handler):
 @pytest.fixture
 def kept(caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.INFO)
+    # A command that was carried out before in this process may have begun to log as it likes.
+    caplog.set_level(logging.INFO, logger="server.requests")
     handler = Kept()
     logging.getLogger().addHandler(handler)
     yield handler

@@ -162,7 +162,7 @@ SILENT: Final = {"bdi", "code", "script", "style", "time"}
 NAMED: Final = {"zone", "language"}
 # The name of the house; notation of moves, places, cards and epochs; weights of the pictures' letters.
 NAMES: Final = re.compile(
-    r"Clachan|https://|\b\d+x\d\b"
+    r"Clachan|\b(Discord|Matrix|Slack|Telegram|ntfy)\b|https://|\b\d+x\d\b"
     r"|\b[ROYGBPW?]\d? [NS]\d+( down)?( shield)?\b|\b[A-Z]\d*\b|\b[IVX]+\b|\bUTC\b|[\w.]+@[\w.]+"
 )
 # A line of the board of Clans as text: territories with their terrain and huts.

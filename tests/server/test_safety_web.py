@@ -16,6 +16,7 @@ import pytest
 from again import Again
 from house import RECORDS, House
 from postman import answer
+from programs import Program
 from test_secrets import Same
 from test_web_guards import paths
 from test_web_roles import EXPECTED, FORMS, ON_A_HIDDEN_TABLE, SETUP, answered
@@ -199,7 +200,7 @@ def test_s8_no_field_puts_a_header_into_an_answer_or_a_mail(cottage: House, sqli
     again, mails = Again(sqlite), 0
     for endpoint in POSTS:
         with app.test_request_context():
-            given = {"match_id": match.id, "seat": 0, "kind": "clans", "token": "x", "who": 4, "mail": 1, "which": 1}
+            given = {"match_id": match.id, "seat": 0, "kind": "clans", "token": "x", "who": 4, "mail": 1, "which": 1, "way": 1}
             rule = next(rule for rule in app.url_map.iter_rules(endpoint) if "POST" in rule.methods)
             path = app.url_map.bind("x").build(endpoint, {name: given.get(name, 1) for name in rule.arguments}, "POST")
         for form in (dict.fromkeys(forms.FIELDS, wicked), {**FORMS.get(endpoint, {}), "text": wicked, "next": wicked}):
@@ -235,14 +236,17 @@ def test_s14_a_wrong_move_is_one_refusal_and_no_change_by_page_program_and_mail(
     match = house.started("Ailsa", "Bran", game=game)
     mail = next(mail for mail in house.mail() if mail.reply_to)
     seat = house.played(match).position.to_act[0]
-    visitor = Visitor(app_of(house), log.places(match)[seat].user)
+    app, mover = app_of(house), log.places(match)[seat].user
+    visitor, api = Visitor(app, mover), Program(app, mover)
     rows = house.played(match).rows
     for turn, (text, code) in enumerate(WRONG[game].items()):
         form = {"move": text, "expected": "0"}
         page = visitor.post(f"/matches/{match.id}/moves", **form)
         program = visitor.post(f"/matches/{match.id}/moves", json=True, **form)
         codes = {"illegal-move", "invalid-move"} if code == "i" else {code}
-        assert page.status_code == program.status_code == 422
+        called = api.post(f"/matches/{match.id}/moves", {"move": text, "expected": 0})
+        assert page.status_code == program.status_code == called.status_code == 422
+        assert error(called) == error(program)
         assert error(program) in codes
         if text:
             told = answer(house, mail, f"move {text}", Message_ID=f"<{turn}@example.org>")

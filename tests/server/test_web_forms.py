@@ -270,7 +270,7 @@ def test_every_form_that_is_shown_again_under_its_own_address_can_be_loaded_agai
     cottage: House, app: flask.Flask, ailsa: Visitor
 ) -> None:
     match = cottage.started("Ailsa", "Bran")
-    given = {"match_id": match.id, "seat": 0, "token": "x", "kind": "clans", "key": "x"}
+    given = {"match_id": match.id, "seat": 0, "token": "x", "kind": "clans", "key": "x", "way": 1}
     given |= {"who": 1, "mail": 1, "which": 1}
     for rule in app.url_map.iter_rules():
         if hasattr(app.view_functions[rule.endpoint], "page"):

@@ -32,6 +32,7 @@ def paths(app: flask.Flask, method: str, **values: object) -> list[str]:
         "who": 1,
         "mail": 1,
         "which": 1,
+        "way": 1,
         **values,
     }
     with app.test_request_context():

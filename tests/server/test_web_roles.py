@@ -24,6 +24,7 @@ EXPECTED = {
     ("GET", "front.index"): ANYBODY,
     ("GET", "front.all_rules"): ANYBODY,
     ("GET", "front.rules"): ANYBODY,
+    ("GET", "manual.show"): ANYBODY,
     ("GET", "examples.show"): ANYBODY,
     ("GET", "static"): ANYBODY,
     ("GET", "language.words"): ANYBODY,
@@ -71,6 +72,11 @@ EXPECTED = {
     ("POST", "telling.letters"): (302, 403, 302, 302, 302),
     ("POST", "telling.feed"): (302,) * 5,
     ("POST", "telling.webhook"): (302,) * 5,
+    ("POST", "ways.add"): (302,) * 5,
+    ("POST", "ways.act"): (302, 404, 404, 404, 404),  # nobody has such a way
+    ("POST", "devices.store"): (302, 422, 422, 422, 422),
+    ("POST", "tokens.make"): (302,) * 5,
+    ("POST", "tokens.revoke"): (302, 404, 404, 404, 404),  # it is nobody's
     ("GET", "feeds.calendar"): (404,) * 5,  # a token is needed, and nothing else
     ("GET", "feeds.matches"): (404,) * 5,
     ("GET", "feeds.match"): ANYBODY,
@@ -162,6 +168,11 @@ TO_A_VISITOR = {
             "telling.letters",
             "telling.feed",
             "telling.webhook",
+            "ways.add",
+            "ways.act",
+            "devices.store",
+            "tokens.make",
+            "tokens.revoke",
             "account.vacation_post",
             "account.password_post",
             "account.mail_post",
@@ -244,6 +255,8 @@ FORMS = {
     "telling.letters": {"turn_mail": "daily"},
     "telling.feed": {"kind": "calendar"},
     "telling.webhook": {"url": "https://example.org/hook"},
+    "ways.add": {"kind": "ntfy", "url": "a-topic-of-mine"},
+    "tokens.make": {"label": "A bot", "read": "yes"},
     "account.vacation_post": {"from": "2026-03-05", "until": "2026-03-09"},
     "tables.fill": {"strength": "steady"},
     "admin.freeze": {"why": "A fault is looked into"},
@@ -268,7 +281,7 @@ def ask(app: flask.Flask, house: House, role: str, method: str, endpoint: str, m
 
 def answered(app: flask.Flask, visitor: Visitor, method: str, endpoint: str, match_id: int) -> int:
     given = {"match_id": match_id, "seq": 0, "seat": 0, "kind": "clans", "token": "x", "filename": "house.css"}
-    given |= {"edition": "x", "code": "cs", "name": "Ailsa", "key": "lake", "who": 4, "mail": 1, "which": 1}
+    given |= {"edition": "x", "code": "cs", "name": "Ailsa", "key": "lake", "who": 4, "mail": 1, "which": 1, "way": 1}
     rule = next(rule for rule in app.url_map.iter_rules(endpoint))
     with app.test_request_context():
         path = app.url_map.bind("localhost").build(endpoint, {name: given[name] for name in rule.arguments}, method)

@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import base64
-import contextlib
-import errno
 import hashlib
 import hmac
 import socket
 import ssl
 import time
-from collections.abc import Callable, Sequence
 from typing import Final
 
-import dns.exception
-import dns.resolver
-
 from server.channels import Call, DeliveryError
-from server.channels.webhook.address import Target, is_address, is_loopback, is_public, target
+from server.channels.webhook import reach
+from server.channels.webhook.address import Target, target
 
-# A whole call takes no longer, in seconds, nor its look-up.
+# A whole call takes no longer, in seconds.
 LONGEST: Final = 5.0
-LONGEST_LOOKUP: Final = 2.0
 # Of the answer only the first line is read.
 MOST_READ: Final = 1024
 MOST_BODY: Final = 64 * 1024
 GONE: Final = 410
-
-Resolver = Callable[[str, float], Sequence[str]]
-
-
-def lookup(name: str, seconds: float) -> Sequence[str]:
-    """Return the addresses of a name. Raises `DeliveryError`."""
-    try:
-        return list(dns.resolver.resolve_name(name, lifetime=seconds).addresses())
-    except dns.exception.DNSException as fault:
-        raise DeliveryError(f"the name cannot be looked up: {type(fault).__name__}") from None
 
 
 class WebhookChannel:
@@ -43,7 +27,7 @@ class WebhookChannel:
     find machines and to trust them."""
 
     def __init__(
-        self, *, loopback: bool = False, resolve: Resolver = lookup, context: ssl.SSLContext | None = None
+        self, *, loopback: bool = False, resolve: reach.Resolver = reach.lookup, context: ssl.SSLContext | None = None
     ) -> None:
         self._loopback = loopback
         self._resolve = resolve
@@ -56,31 +40,15 @@ class WebhookChannel:
         body = message.body.encode()
         if len(body) > MOST_BODY:
             raise DeliveryError("the call is too large")
-        addresses = self._checked(where)
+        addresses = reach.checked(where, self._resolve, loopback=self._loopback)
         try:
-            with contextlib.ExitStack() as held:
-                line = held.enter_context(_connect(addresses, where.port, ends))
-                line.settimeout(_left(ends))
-                if where.secure:
-                    line = held.enter_context(self._context.wrap_socket(line, server_hostname=where.host))
-                line.settimeout(_left(ends))
+            with reach.line(where, addresses, ends, self._context) as line:
                 line.sendall(_request(message, where, body, int(time.time())))
                 status = _status(line, ends)
         except (OSError, ValueError) as fault:
-            raise DeliveryError(f"no answer: {_cause(fault)}") from None
+            raise DeliveryError(f"no answer: {reach.cause(fault)}") from None
         if status // 100 != 2:
             raise DeliveryError(f"the answer was {status}", permanent=status == GONE)
-
-    def _checked(self, where: Target) -> Sequence[str]:
-        """Return the addresses of the target, all of which may be called. Raises `DeliveryError`."""
-        here = self._loopback and is_loopback(where.host)
-        if here or is_address(where.host):
-            return ["127.0.0.1" if where.host == "localhost" else where.host]
-        found = self._resolve(where.host, LONGEST_LOOKUP)
-        # One that is not public among others is no mistake but an attempt.
-        if not found or not all(is_public(address) for address in found):
-            raise DeliveryError("the name does not belong to a public machine")
-        return found
 
 
 def signature(secret: str, number: str, moment: int, body: bytes) -> str:
@@ -88,15 +56,6 @@ def signature(secret: str, number: str, moment: int, body: bytes) -> str:
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = hmac.new(key, f"{number}.{moment}.".encode() + body, hashlib.sha256).digest()
     return f"v1,{base64.b64encode(signed).decode()}"
-
-
-def _connect(addresses: Sequence[str], port: int, ends: float) -> socket.socket:
-    """Return a connection to the first of the addresses that takes one, with a share of the time for each. Raises
-    `OSError`."""
-    for number, address in enumerate(addresses, 1):
-        with contextlib.suppress(OSError):
-            return socket.create_connection((address, port), _left(ends) / (len(addresses) - number + 1))
-    raise OSError(errno.ECONNREFUSED, "nobody takes the call")
 
 
 def _request(message: Call, where: Target, body: bytes, moment: int) -> bytes:
@@ -118,7 +77,7 @@ def _status(line: socket.socket, ends: float) -> int:
     """Return the number in the first line of the answer. Raises `OSError` and `ValueError`."""
     read = b""
     while b"\n" not in read:
-        line.settimeout(_left(ends))
+        line.settimeout(reach.left(ends))
         more = line.recv(MOST_READ - len(read))
         if not more:
             raise ValueError("it broke off")
@@ -127,20 +86,3 @@ def _status(line: socket.socket, ends: float) -> int:
     if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not (words[1].isdigit() and len(words[1]) == 3):
         raise ValueError("it is not HTTP")
     return int(words[1])
-
-
-def _left(ends: float) -> float:
-    """Return how many seconds are left. Raises `TimeoutError`."""
-    left = ends - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("it took too long")
-    return left
-
-
-def _cause(fault: Exception) -> str:
-    """Return a few words of ours or of the system, none of the other side."""
-    if isinstance(fault, ssl.SSLCertVerificationError):
-        return f"its certificate is not good ({fault.verify_message})"
-    if isinstance(fault, TimeoutError):
-        return "it took too long"
-    return (fault.strerror or type(fault).__name__) if isinstance(fault, OSError) else str(fault)

@@ -86,11 +86,11 @@ class Client:
         return self.got if len(body) >= int(head[at + len(LENGTH) :].split(b"\r\n", 1)[0]) else None
 
 
-def post(path: str, port: int, cookie: str, token: str, fields: dict[str, object]) -> bytes:
+def post(path: str, port: int, cookie: str, fields: dict[str, object]) -> bytes:
     """Return a form as the script of a page sends it."""
     body = urlencode(fields).encode()
     head = _head("POST", path, port, cookie, "application/json")
-    head += f"Origin: http://127.0.0.1:{port}\r\nSec-Fetch-Site: same-origin\r\nX-CSRFToken: {token}\r\n"
+    head += f"Origin: http://127.0.0.1:{port}\r\nSec-Fetch-Site: same-origin\r\n"
     head += f"Content-Type: application/x-www-form-urlencoded;charset=UTF-8\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 

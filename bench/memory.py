@@ -54,7 +54,7 @@ def measure(requests: int = REQUESTS, matches: int = MATCHES, *, quick: bool = F
             rows: Any = Match.select(Match.id, Match.length).order_by(Match.id).tuples()
             lengths: list[tuple[int, int]] = list(rows)
         app = create_app(chosen)
-        cookies = [stage.badge(app, user).cookie for user in people]
+        cookies = [stage.cookie(app, user) for user in people]
         there = stack.enter_context(stage.serving(chosen, scheduler=False))
         held = [machine.memory(there.group)]
         work = [asked(lengths, there.port, cookie, n) for n, cookie in enumerate(cookies)]

@@ -1,9 +1,9 @@
 """Tells how many moves a second people can make through the site, beside the disk and the plain version of it all.
 
 Run from the root of the project: `python -m bench.moves [--quick] [--database sqlite|postgresql]`. Sixteen clients
-play matches of both games through the door of the page's script, against the commands that run in earnest, with a
-scheduler beside them. In each of five rounds the disk, the plain version (`bench.yardstick`) and the house have their
-turn; every answer is read, and at the end the house verifies all matches.
+play matches of both games through `/api/v1`, against the commands that run in earnest, with a scheduler beside them. In
+each of five rounds the disk, the plain version (`bench.yardstick`) and the house have their turn; every answer is read,
+and at the end the house verifies all matches.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def plain_site(folder: Path, running: Sequence[Running], workers: int) -> Iterat
             step = told[match].steps[seq - 1]
             fields = {"move": step.text, "expected": step.expected}
             cookie = f"token={tokens[match][step.seat]}"
-            return clients.post(f"/matches/{match + 1}/moves", there.port, cookie, "", fields)
+            return clients.post(f"/matches/{match + 1}/moves", there.port, cookie, fields)
 
         yield there, shares(told, ask)
 
@@ -216,7 +216,7 @@ def asked(port: int, match: Running, seq: int) -> bytes:
     step = match.script.steps[seq - 1]
     told: dict[str, object] = {"move": step.text, "expected": step.expected}
     return clients.call(
-        f"/api/v1/matches/{match.number}/moves", port, match.badges[step.seat].key, f"{match.number} {seq}", told
+        f"/api/v1/matches/{match.number}/moves", port, match.badges[step.seat].token, f"{match.number} {seq}", told
     )
 
 

@@ -19,7 +19,6 @@ from typing import NamedTuple, cast
 
 import flask
 from flask.sessions import SecureCookieSessionInterface
-from flask_wtf.csrf import generate_csrf
 
 from bench import scripts
 from bench.scripts import ROOT, Script
@@ -35,11 +34,10 @@ PACE = 30 * 86400
 
 
 class Badge(NamedTuple):
-    """A signed-in person: the cookie of a browser, the token that its pages hold, and one for programs."""
+    """A person: the cookie of a browser that is signed in, and a token for programs."""
 
     cookie: str
     token: str
-    key: str
 
 
 class Running(NamedTuple):
@@ -99,16 +97,22 @@ def _begin(kind: str, people: Sequence[User], number: int, now: datetime) -> tup
 
 
 def badge(app: flask.Flask, user: User) -> Badge:
-    """Return what the browser of somebody who has signed in holds."""
+    """Return what the browser and the programs of somebody hold."""
+    token = tokens.make(user, "bench", tokens.SCOPES, clock.now())
+    # Its first use of a day is noted, which is no part of a move.
+    tokens.holder(token, clock.now())
+    return Badge(cookie(app, user), token)
+
+
+def cookie(app: flask.Flask, user: User) -> str:
+    """Return the cookie of a browser in which somebody has signed in."""
     signer = cast(SecureCookieSessionInterface, app.session_interface).get_signing_serializer(app)
     if signer is None:
         raise ValueError("sessions need a secret key")
     with app.test_request_context():
-        token = generate_csrf()
-        says = {**flask.session, "_user_id": Person(user).get_id(), "_fresh": True, "_permanent": True}
+        says = {"_user_id": Person(user).get_id(), "_fresh": True, "_permanent": True}
     says["renewed"] = clock.now().date().isoformat()
-    key = tokens.make(user, "bench", tokens.SCOPES, clock.now())
-    return Badge(f"{app.config['SESSION_COOKIE_NAME']}={signer.dumps(says)}", token, key)
+    return f"{app.config['SESSION_COOKIE_NAME']}={signer.dumps(says)}"
 
 
 def environment(chosen: Settings, port: int, **more: str) -> dict[str, str]:

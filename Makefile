@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test coverage setup check audit bench hardship lock messages docs gallery screenshots
+.PHONY: run test coverage setup check audit bench hardship lock messages docs document gallery screenshots
 
 run: $(VENV)/run.done
 	@CLACHAN_DEVELOPMENT=1 $(BIN)/clachan db migrate

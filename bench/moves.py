@@ -36,7 +36,7 @@ ROUNDS = 5
 SECONDS = 3.0
 MATCHES = 1536
 WORKERS = 2
-"""So many processes answer on PostgreSQL; SQLite has one writer at a time, so there it is one."""
+"""So many processes answer."""
 
 Ask = Callable[[int, int], bytes]
 Site = tuple[Served, list[Iterator[Request]]]
@@ -81,7 +81,7 @@ def measure(database: str, *, quick: bool = False) -> list[Figure]:
         chosen = stage.begin(make("house"), folder)
         running = stage.fill(chosen, matches)
         plain = [stack.enter_context(plain_site(folder, running, workers)) for workers in (1, 2)]
-        house = stack.enter_context(site(chosen, running, WORKERS if database == "postgresql" else 1))
+        house = stack.enter_context(site(chosen, running, WORKERS))
         sites = [*plain, house]
         for each in sites:
             # The first requests of a process read templates and catalogues.

@@ -7,6 +7,8 @@ import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+if len(sys.argv) < 4:
+    sys.exit(__doc__)
 SITE, TOKEN, MATCH, *PAUSE = sys.argv[1:]
 
 
@@ -27,6 +29,8 @@ def ask(path: str, body: dict | None = None, tag: str = "") -> tuple[dict, str]:
 tag = ""
 while True:
     match, tag = ask("", tag=tag)
+    if match.get("status") not in {None, "running", "finished"}:
+        sys.exit("This match has not begun.")
     if match.get("outcome"):
         print(match["sentence"])
         break

@@ -24,6 +24,7 @@ from server.models import (
     Prepared,
     ReplyToken,
     Seat,
+    Token,
     Unwanted,
     User,
     Vacation,
@@ -321,7 +322,7 @@ def forget(user: User, now: datetime) -> None:
             (ReplyToken.user == user) | (db.lower(ReplyToken.address) == user.email_key)
         ).execute()
         Inbound.delete().where((Inbound.user == user) | (db.lower(Inbound.sender) == user.email_key)).execute()
-        for theirs in (Vacation, Prepared, Note, Feed, Webhook, Way):
+        for theirs in (Vacation, Prepared, Note, Feed, Webhook, Way, Token):
             theirs.delete().where(theirs.user == user).execute()
         outbox.withdraw(user, now)
         User.update(

@@ -55,7 +55,7 @@ def writer(settings: Settings) -> Writer[Brief]:
     """Return the function that writes queued briefs."""
 
     def write(mail: Outbox, now: datetime) -> Brief | str | datetime:
-        way, user, news = tidings.live(mail.way), mail.user, mail.facts["news"]
+        way, user, news = tidings.live(mail), mail.user, mail.facts["news"]
         if way is None or user is None or not (news in way.takes or news == tidings.TRIAL):
             return "nothing of the kind goes there any more"
         if news in LIVES and mail.created_at + LIVES[news] < now:

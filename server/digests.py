@@ -70,7 +70,7 @@ def _queue(user: User, now: datetime) -> bool:
         if User.update(digest_at=due).where(mine).execute() != 1 or due is None:
             return False
         day = str(wording.today(now, user.zone))
-        if home.awaiting(user):
+        if tidings.takes(user, "digest") and home.awaiting(user):
             tidings.digest(user, day, now)
         if not (user.reachable and _awaited(user)):
             return False

@@ -18,7 +18,7 @@ from itertools import takewhile
 from typing import Any, Final, Generic, TypeVar
 
 from server import db
-from server.channels import Brief, Call, DeliveryError, Message, Way
+from server.channels import Brief, Call, Carrier, DeliveryError, Message
 from server.models import Outbox, User
 
 logger = logging.getLogger("server.outbox")
@@ -108,12 +108,14 @@ def _ids(mails: Iterable[Outbox]) -> list[int]:
 class Hands(Generic[Thing]):
     """What sends mails that have been claimed; `stopped` once a fault is our own, so that no other is to be tried."""
 
-    def __init__(self, channel: Way[Thing], write: Writer[Thing], now: Callable[[], datetime], heard: Heard) -> None:
+    def __init__(
+        self, channel: Carrier[Thing], write: Writer[Thing], now: Callable[[], datetime], heard: Heard
+    ) -> None:
         self.now = now
         self.stopped = False
-        self._channel: Way[Thing] = channel
+        self._channel: Carrier[Thing] = channel
         self._write: Writer[Thing] = write
-        self.heard = heard
+        self._heard = heard
 
     def send(self, mails: Sequence[Outbox]) -> int:
         """Write mails and hand them over; return how many left."""
@@ -121,7 +123,7 @@ class Hands(Generic[Thing]):
         began = noted = time.monotonic()
         while ready and not self.stopped and time.monotonic() - began < PATIENCE:
             mail, thing = ready.pop(0)
-            with self._minding(mail, self.heard):
+            with self._minding(mail, self._heard):
                 self._channel.deliver(thing)
                 gone.append(mail)
             if time.monotonic() - noted > NOTED or not ready:
@@ -187,7 +189,7 @@ class Hands(Generic[Thing]):
             with db.transaction():
                 _close(mails, "sent", "", self.now())
                 for mail in mails:
-                    self.heard(mail, None, self.now())
+                    self._heard(mail, None, self.now())
         return len(mails)
 
 

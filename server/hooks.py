@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from engine.language import gettext as _
 from server import columns, db, failing, languages, log, outbox, story
-from server.channels import Call, DeliveryError, Way
+from server.channels import Call, Carrier, DeliveryError
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Outbox, Seat, User, Webhook
@@ -76,9 +76,10 @@ def ended(match: Match, seats: Iterable[Seat], now: datetime) -> None:
         outbox.queue(outbox.CALL, key=f"call end {match.id} {user.id}", now=now, user=user, match=match)
 
 
-def run(settings: Settings, now: Callable[[], datetime], caller: Way[Call]) -> int:
+def run(settings: Settings, now: Callable[[], datetime], caller: Carrier[Call]) -> int:
     """Make the calls that are due; return how many were taken."""
-    return outbox.call_due(caller, writer(settings), now, heard)
+    resting = failing.resting(Webhook, Webhook.user, Outbox.user, Outbox.kind == outbox.CALL, now())
+    return outbox.call_due(caller, writer(settings), now, heard, resting)
 
 
 def writer(settings: Settings) -> Callable[[Outbox, datetime], Call | str]:
@@ -107,15 +108,15 @@ def heard(mail: Outbox, fault: DeliveryError | None, now: datetime) -> None:
     if user is None:
         return
     hook = failing.heard(Webhook, Webhook.user == user, _calls(user), fault, now)
-    if hook is not None:
-        _stop(hook, user, str(fault), now)
+    if hook is not None and fault is not None:
+        _stop(hook, user, fault, now)
 
 
-def _stop(hook: Webhook, user: User, why: str, now: datetime) -> None:
-    Webhook.update(stopped=why[:200]).where(Webhook.user == user).execute()
-    outbox.drop(_calls(user), "the address was given up", now)
+def _stop(hook: Webhook, user: User, fault: DeliveryError, now: datetime) -> None:
+    Webhook.update(stopped=fault.said).where(Webhook.user == user).execute()
+    outbox.drop(_calls(user), f"the address was given up: {fault}"[:200], now)
     if user.reachable:
-        facts = {"host": urlsplit(hook.url).hostname or "", "reason": why[:200]}
+        facts = {"host": urlsplit(hook.url).hostname or "", "reason": fault.said}
         outbox.queue("uncalled", key=f"uncalled {user.id} {now.timestamp():.0f}", now=now, user=user, facts=facts)
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 # The bytes of the file that are held: by who is in, and by those who wait.
@@ -102,9 +102,12 @@ class Peers:
         file = self._opened()
         if file is None:
             return True
-        if not self._nobody_waits(file):
-            time.sleep(COURTESY)
-        return _hold(file, IN) or self._waited(file, time.monotonic() + seconds)
+        try:
+            if not self._nobody_waits(file):
+                time.sleep(COURTESY)
+            return _hold(file, IN) or self._waited(file, time.monotonic() + seconds)
+        except OSError:
+            return True
 
     def _waited(self, file: int, until: float) -> bool:
         _hold(file, WAITING, fcntl.LOCK_SH)
@@ -124,23 +127,37 @@ class Peers:
         return free
 
     def _opened(self) -> int | None:
-        """Return the file, opened once in each process: all that a process holds goes when it closes a file of that."""
-        if self._file is None or self._file[0] != os.getpid():
+        """Return the file, opened once in each process: all that a process holds goes when it closes a file of that.
+
+        One that was removed is opened anew, or the others would hold another.
+        """
+        if self._file is None or self._file[0] != os.getpid() or not self._is_there(self._file[1]):
+            self.end()
             try:
                 self._file = os.getpid(), os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             except OSError:
                 return None
         return self._file[1]
 
+    def _is_there(self, file: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(file), os.stat(self._path))
+        except OSError:
+            return False
+
 
 def _hold(file: int, byte: int, how: int = fcntl.LOCK_EX) -> bool:
-    """Hold a byte of the file if that can be done at once; return whether it could."""
+    """Hold a byte of the file if that can be done at once; return whether it could.
+
+    Raises `OSError` where nothing of a file can be held, as on some file systems.
+    """
     try:
         fcntl.lockf(file, how | fcntl.LOCK_NB, 1, byte)
-    except OSError:
+    except (BlockingIOError, PermissionError):
         return False
     return True
 
 
 def _let_go(file: int, byte: int) -> None:
-    fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
+    with suppress(OSError):
+        fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)

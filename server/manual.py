@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-METHODS: Final = ("get", "put", "post", "patch", "delete")
+METHODS: Final = ("get", "post")
 # What the types of JSON Schema are called.
 KINDS: Final = {
     "string": "text",
@@ -19,7 +19,7 @@ KINDS: Final = {
     "object": "object",
     "null": "null",
 }
-FORMATS: Final = {"date": "day", "date-time": "instant", "uri": "address"}
+FORMATS: Final = {"date": "day", "date-time": "instant"}
 MOMENTS: Final = {"date": "2026-12-01", "date-time": "2026-12-01T09:30:00Z"}
 # The most that a number in the database can be; so high a bound says nothing.
 MOST_STORED: Final = 2**31 - 1
@@ -98,7 +98,7 @@ class Shape:
     """What an object of a name holds: in a sentence, and what else there is to say."""
 
     name: str
-    brief: str
+    summary: str
     told: str
     fields: tuple[Field, ...]
 
@@ -183,8 +183,8 @@ def _answer(status: str, told: Schema) -> Answer:
 
 def _shapes(document: Mapping[str, Any]) -> Iterator[Shape]:
     for name, schema in sorted(document["components"]["schemas"].items()):
-        brief, stop, more = " ".join(schema.get("description", "").split()).partition(". ")
-        yield Shape(name, brief + stop.strip(), more, tuple(_fields(schema)))
+        summary, stop, more = " ".join(schema.get("description", "").split()).partition(". ")
+        yield Shape(name, summary + stop.strip(), more, tuple(_fields(schema)))
 
 
 def _fields(schema: Schema) -> Iterator[Field]:
@@ -203,13 +203,10 @@ def kinds(schema: Schema) -> list[Kind]:
     """Return what a value that fits a schema may be; several if it is one of them."""
     if "$ref" in schema:
         return [Kind("", schema["$ref"].rpartition("/")[2])]
-    for word in ("anyOf", "oneOf", "allOf"):
-        if word in schema:
-            return [kind for each in schema[word] for kind in kinds(each)]
+    if "anyOf" in schema:
+        return [kind for each in schema["anyOf"] for kind in kinds(each)]
     if "enum" in schema:
         return [Kind(" · ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"]))]
-    if "const" in schema:
-        return [Kind(json.dumps(schema["const"]))]
     names = schema.get("type", "any value")
     return [kind for name in ([names] if isinstance(names, str) else names) for kind in _plain(name, schema)]
 
@@ -287,9 +284,8 @@ def example(document: Mapping[str, Any], schema: Schema, name: str = "", *, whol
         return schema["examples"][0]
     if not whole and schema.get("default") not in (None, ""):
         return schema["default"]
-    for word in ("anyOf", "oneOf", "allOf"):
-        if word in schema:
-            return example(document, schema[word][0], name, whole=whole)
+    if "anyOf" in schema:
+        return example(document, schema["anyOf"][0], name, whole=whole)
     if "enum" in schema:
         return schema["enum"][0]
     names = schema.get("type", "object")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -12,11 +13,11 @@ from server import db, handing
 from server.channels import (
     Brief,
     Call,
+    Carrier,
     Channel,
     DeliveryError,
     Kind,
     Message,
-    Way,
     apprise,
     email,
     guarded,
@@ -37,9 +38,10 @@ FLOOD_AGE: Final = timedelta(hours=1)
 ADDRESSES_KEPT: Final = timedelta(days=30)
 TOKENS_KEPT: Final = timedelta(days=120)
 FOLDED: Final = ("turn", "reminder", "notice", "start", "end")
-# So many seconds a run makes calls or hands briefs over, before the last of them.
+# So many calls, or briefs of a kind, a run hands over at most, and for so many seconds, before the last of them.
+MOST_CALLED: Final = 100
 CALLING: Final = 20.0
-# Whoever takes so many seconds to take one has those that follow put off for so long, because all others wait for him.
+# Whoever takes so many seconds in a run has those that follow put off for so long, because all others wait for him.
 SLOW: Final = 2.0
 SLOW_PAUSE: Final = timedelta(minutes=5)
 # When that is due which is held.
@@ -72,17 +74,17 @@ def open_channel(settings: Settings) -> Channel | None:
     return email.LocalMailbox(settings.mailbox, sender) if settings.mailbox else None
 
 
-def open_caller(settings: Settings) -> Way[Call]:
+def open_caller(settings: Settings) -> Carrier[Call]:
     """Return the way to people's own programs."""
     return webhook.WebhookChannel(loopback=settings.webhook_loopback)
 
 
 def open_ways(settings: Settings) -> dict[str, Kind]:
     """Return the channels of other ways than mail, by the word that is stored for each."""
-    line = guarded.Line(loopback=settings.webhook_loopback)
-    found: dict[str, Kind] = dict(apprise.kinds(line))
+    passage = guarded.Passage(loopback=settings.webhook_loopback)
+    found: dict[str, Kind] = dict(apprise.kinds(passage))
     if push.is_installed():
-        found["push"] = push.PushChannel(settings.secret_key, settings.mail_from, line)
+        found["push"] = push.PushChannel(settings.secret_key, settings.mail_from, passage)
     return found
 
 
@@ -187,18 +189,33 @@ def deliver_due(channel: Channel, write: Writer[Message], now: Callable[[], date
     return handing.empty(hands, limit, MOST_AT_ONCE, is_mail)
 
 
-def call_due(caller: Way[Call], write: Writer[Call], now: Callable[[], datetime], heard: Heard) -> int:
+def call_due(
+    caller: Carrier[Call],
+    write: Writer[Call],
+    now: Callable[[], datetime],
+    heard: Heard,
+    resting: Collection[int] = (),
+) -> int:
     """Make the calls that are due, as mails are sent, but one for each person and for a bounded time.
 
     Return how many were taken. `heard` is told of each that was taken (None) or failed, in the transaction in which
-    that is noted. So nobody's program, however slow, holds up the calls of others for long.
+    that is noted, and `resting` are those for whom nothing is to be tried now. So nobody's program, however slow,
+    holds up the calls of others for long.
     """
-    return _one_each(Hands(caller, write, now, heard), Outbox.kind == CALL, Outbox.user)
+    return _one_each(caller, write, now, heard, Outbox.kind == CALL, Outbox.user, resting)
 
 
-def tell_due(kind: str, channel: Kind, write: Writer[Brief], now: Callable[[], datetime], heard: Heard) -> int:
+def tell_due(
+    kind: str,
+    channel: Kind,
+    write: Writer[Brief],
+    now: Callable[[], datetime],
+    heard: Heard,
+    resting: Collection[int] = (),
+) -> int:
     """Hand over the briefs of one kind of way that are due, one for each way and for a bounded time; as `call_due`."""
-    return _one_each(Hands(channel, write, now, heard), (Outbox.kind == kind) & Outbox.way.is_null(False), Outbox.way)
+    rows = (Outbox.kind == kind) & Outbox.way.is_null(False)
+    return _one_each(channel, write, now, heard, rows, Outbox.way, resting)
 
 
 def untold(now: datetime) -> set[str]:
@@ -207,25 +224,34 @@ def untold(now: datetime) -> set[str]:
     return {row.kind for row in Outbox.select(Outbox.kind).where(due).distinct()}
 
 
-def _one_each(hands: Hands[Thing], rows: Any, whose: Any, limit: int = 100) -> int:
-    met: set[int | None] = set()
+def _one_each(
+    channel: Carrier[Thing],
+    write: Writer[Thing],
+    now: Callable[[], datetime],
+    heard: Heard,
+    rows: Any,
+    whose: Any,
+    resting: Collection[int],
+) -> int:
+    """Hand over what is due of some rows, one for each value of the column `whose` but those that rest, and none for
+    people who have taken long in this run already; return how many were taken."""
+    met, spent = set[int | None](resting), defaultdict[int | None, float](float)
     began = begun = time.monotonic()
-    heard = hands.heard
 
     def which() -> Any:
         nonlocal begun
         begun = time.monotonic()
-        return rows & whose.not_in(met) if begun - began < CALLING else None
+        slow = [person for person, seconds in spent.items() if seconds > SLOW]
+        return rows & whose.not_in(met) & Outbox.user.not_in(slow) if begun - began < CALLING else None
 
     def noted(mail: Outbox, fault: DeliveryError | None, at: datetime) -> None:
-        who = getattr(mail, whose.column_name)
-        met.add(who)
+        met.add(getattr(mail, whose.column_name))
+        spent[mail.user_id] += time.monotonic() - begun
         heard(mail, fault, at)
-        if fault is None and time.monotonic() - begun > SLOW:
-            put_off(rows & (whose == who), at + SLOW_PAUSE)
+        if fault is None and spent[mail.user_id] > SLOW:
+            put_off(rows & (Outbox.user == mail.user_id), at + SLOW_PAUSE)
 
-    hands.heard = noted
-    return handing.empty(hands, limit, 1, which)
+    return handing.empty(Hands(channel, write, now, noted), MOST_CALLED, 1, which)
 
 
 def put_off(which: Any, until: datetime) -> None:

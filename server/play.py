@@ -97,6 +97,11 @@ def _make(desk: Desk, seat: int | None, text: str, expected: int, by: User, via:
     return desk.put("move", seat, played.game.format(played.position.state, seat, move), via).seq
 
 
+def was_made(by: User, key: str | None) -> bool:
+    """Whether a request of the person's with this key has led to a move."""
+    return bool(key) and _USED.first(user=by.id, key=key) is not None
+
+
 def _made_before(match_id: int, text: str, by: User, key: str | None) -> Done | None:
     """Return what this very request was told when it came first; None if it never did, or its move was taken back.
 

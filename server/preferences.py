@@ -35,16 +35,16 @@ class Wishes:
     quiet: str | None = None
 
 
-def ways() -> list[tuple[str, str]]:
+def turn_mails() -> list[tuple[str, str]]:
     """Return how one may be told of one's turns: each word of `TURN_MAILS` with what it means."""
     said = (_("at once"), _("when I am not here"), _("in one letter a day"), _("not at all"))
     return list(zip(TURN_MAILS, said, strict=True))
 
 
-def ways_here(user: User) -> list[tuple[str, str]]:
+def turn_mails_here(user: User) -> list[tuple[str, str]]:
     """Return the same for one match, with the choice to be told as in all others first."""
-    usual = dict(ways()).get(user.turn_mail, "")
-    return [("", _("as for all my matches: {way}").format(way=usual)), *ways()]
+    usual = dict(turn_mails()).get(user.turn_mail, "")
+    return [("", _("as for all my matches: {way}").format(way=usual)), *turn_mails()]
 
 
 def settle(user: User, wishes: Wishes, now: datetime) -> None:

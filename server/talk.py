@@ -45,17 +45,23 @@ def say(
     match = log.get(match_id)
     asked = Asked(match_id, user, expected, via, now, key)
     if line.startswith("/"):
-        word, _space, rest = line[1:].partition(" ")
-        if word.lower() != "say":
-            told = commands.run(word.lower(), rest, asked)
+        rest = line.partition(" ")[2]
+        if (command := word(line)) != "say":
+            told = commands.run(command, rest, asked)
             return Said("move" if told.done else line.split()[0].lower(), told.sentences, told.done)
         line = _clean(rest)
-    # Also when it is not his turn: a move that comes late must be refused, not read by all.
-    elif play.reads_as_move(match, log.own_number(match, user), line):
+    # Also when it is not his turn: a move that comes late, or again, must be refused or told, not read by all.
+    elif play.was_made(user, key) or play.reads_as_move(match, log.own_number(match, user), line):
         told = commands.run("move", line, asked)
         return Said("move", told.sentences, told.done)
     _speak(match, user, line, now, key)
     return Said("talk")
+
+
+def word(text: str) -> str:
+    """Return the word behind the slash of a line that is a command, empty for any other line."""
+    line = text.strip()
+    return line[1:].partition(" ")[0].lower() if line.startswith("/") else ""
 
 
 def speak(match: Match, user: User, text: str, now: datetime) -> None:
@@ -85,6 +91,9 @@ def _speak(match: Match, user: User, line: str, now: datetime, key: str | None) 
         if not Seat.select().where((Seat.match == match) & theirs).exists():
             raise Refused("not-yours", _("Only those at the table take part in its talk."))
         Talk.insert(match=match, user=user, text=line, key=key, at=now).on_conflict_ignore().execute()
+        mine = (Talk.match == match) & (Talk.user == user) & (Talk.key == key) & (Talk.text == line)
+        if key and not Talk.select().where(mine).exists():
+            raise Refused("bad-input", _("This request key was used for another line."))
 
 
 def _clean(text: str) -> str:

@@ -49,7 +49,8 @@ BOUNDS: Final = {
     "feed from": Bound(600, 3600),  # feeds of matches, and addresses that are none, by one network address
     "token from": Bound(60, 600),  # tokens that are none, by one network address
     "token by": Bound(20, 86400),  # one person's new tokens
-    "trial by": Bound(20, 3600),  # trial messages that one person sends to himself by other ways than mail
+    "trial by": Bound(12, 3600),  # trial messages that one person sends to himself by other ways than mail
+    "trial of": Bound(1, 60),  # those that he asks for by one way
     "bundle by": Bound(10, 3600),  # one person's ZIP files of all his matches
 }
 

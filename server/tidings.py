@@ -24,9 +24,9 @@ TRIAL: Final = "trial"
 _LIVE: Final = Statement[Way](lambda user: Way.select().where((Way.user == user) & Way.stopped_at.is_null()))
 
 
-def live(number: int | None) -> Way | None:
-    """Return a way by its number, None if there is none (any more) or nothing is sent there."""
-    way: Way | None = Way.get_or_none(Way.id == number)
+def live(mail: Outbox) -> Way | None:
+    """Return the way that a brief goes, None if it was taken away or nothing is sent there."""
+    way = _way(mail)
     return way if way is not None and way.stopped_at is None else None
 
 
@@ -59,8 +59,11 @@ def ended(match: Match, seats: Sequence[Seat], now: datetime) -> None:
 
 
 def trial(way: Way, now: datetime) -> None:
-    """Queue a trial message, whatever the way takes and whatever the hour."""
-    _queue(way, TRIAL, f"{now.timestamp():.3f}", now, way.user)
+    """Queue a trial message in place of one that waits, whatever the way takes and whatever the hour."""
+    cause, trials = f"{now.timestamp():.3f}", f"way {way.id} {TRIAL} "
+    others = Outbox.key.startswith(trials) & (Outbox.key != trials + cause)
+    outbox.drop(_briefs(way) & (Outbox.state == "queued") & others, "another trial takes its place", now)
+    _queue(way, TRIAL, cause, now, way.user)
 
 
 def digest(user: User, day: str, now: datetime) -> None:
@@ -129,12 +132,24 @@ def run(channels: Mapping[str, Kind], write: Writer[Brief], now: Callable[[], da
 
     def work(kind: str) -> int:
         with db.connected():
-            return outbox.tell_due(kind, channels[kind], write, now, heard)
+            resting = failing.resting(Way, Way.id, Outbox.way, Outbox.kind == kind, now())
+            return outbox.tell_due(kind, channels[kind], write, now, heard, resting)
 
     if len(due) < 2:
         return sum(map(work, due))
     with ThreadPoolExecutor(len(due)) as threads:
         return sum(threads.map(work, due))
+
+
+def next_tries(user: User, now: datetime) -> dict[int, datetime]:
+    """Return by number when each of the person's ways that failed is tried again, but for those nothing waits for.
+
+    New messages wait with those that have failed, so these say when, or a trial message.
+    """
+    tried = (Outbox.attempts > 0) | Outbox.key.contains(f" {TRIAL} ")
+    waiting = (Outbox.user == user) & Outbox.way.is_null(False) & Outbox.done_at.is_null() & (Outbox.state == "queued")
+    rows = Outbox.select(Outbox.way, Outbox.due_at).where(waiting & tried).order_by(Outbox.due_at.desc())
+    return {row.way: max(row.due_at, now) for row in rows if row.way is not None}
 
 
 def forget(way: Way, now: datetime) -> None:
@@ -150,7 +165,7 @@ def heard(mail: Outbox, fault: DeliveryError | None, now: datetime) -> None:
 
     A way that its service knows no more is forgotten, as if its owner had taken it away.
     """
-    way: Way | None = Way.get_or_none(Way.id == mail.way)
+    way = _way(mail)
     if way is None:
         return
     if fault is not None and fault.gone:
@@ -158,19 +173,29 @@ def heard(mail: Outbox, fault: DeliveryError | None, now: datetime) -> None:
         return
     if fault is None:
         Way.update(told_at=now).where(Way.id == way.id).execute()
+        if mail.facts["news"] == TRIAL:
+            outbox.put_all_forward(_briefs(way), now)
     else:
-        Way.update(fault=str(fault)[:200]).where(Way.id == way.id).execute()
-    if failing.heard(Way, Way.id == way.id, _briefs(way), fault, now):
-        _stop(way, mail, str(fault), now)
+        Way.update(fault=fault.said).where(Way.id == way.id).execute()
+    if failing.heard(Way, Way.id == way.id, _briefs(way), fault, now) and fault is not None:
+        _stop(way, mail, fault, now)
 
 
-def _stop(way: Way, mail: Outbox, why: str, now: datetime) -> None:
-    Way.update(stopped_at=now).where(Way.id == way.id).execute()
-    outbox.drop(_briefs(way), "the way was given up", now)
+def _stop(way: Way, mail: Outbox, fault: DeliveryError, now: datetime) -> None:
+    # What was in hand of another scheduler at that moment has failed as well.
+    if not Way.update(stopped_at=now).where((Way.id == way.id) & Way.stopped_at.is_null()).execute():
+        return
+    outbox.drop(_briefs(way), f"the way was given up: {fault}"[:200], now)
     # Whoever has just asked for a trial looks at what becomes of it.
     if way.user.reachable and mail.facts["news"] != TRIAL:
-        key, facts = f"untold {way.id} {now.timestamp():.0f}", {"label": way.label, "reason": why[:200]}
+        key, facts = f"untold {way.id} {now.timestamp():.0f}", {"label": way.label, "reason": fault.said}
         outbox.queue("untold", key=key, now=now, user=way.user, facts=facts)
+
+
+def _way(mail: Outbox) -> Way | None:
+    """Return the way that a brief was queued for; a database copied into another may give its number once more."""
+    way: Way | None = Way.get_or_none((Way.id == mail.way) & (Way.user == mail.user_id))
+    return way
 
 
 def _briefs(way: Way) -> Any:

@@ -42,9 +42,9 @@ def add(
     said, words = _label(label) or channel.name, _news(news)
     with db.transaction():
         db.locked(User.select().where(User.id == user.id)).first()
-        own = of(user)
-        way = next((one for one in own if one.kind == kind and one.address == address), None)
-        if way is None and len(own) >= MOST:
+        mine = of(user)
+        way = next((one for one in mine if one.kind == kind and one.address == address), None)
+        if way is None and len(mine) >= MOST:
             raise Refused("bad-input", _("You have {n} such ways already; remove one first.").format(n=MOST))
         if way is None:
             way = Way.create(user=user, kind=kind, label=said, address=address, news=words, made_at=now)
@@ -52,7 +52,7 @@ def add(
         else:
             Way.update(label=said, news=words).where(Way.id == way.id).execute()
         digests.plan(User.get_by_id(user.id), now)
-        try_out(user, way.id, now)
+        _try_out(way, now)
     return way
 
 
@@ -76,9 +76,8 @@ def try_out(user: User, number: int, now: datetime) -> None:
     """Queue a trial message, and try a way again that was given up. Raises `Refused` (not-found, throttled)."""
     way = own(user, number)
     with db.transaction():
-        throttle.count("trial by", str(user.id), now)
-        Way.update(stopped_at=None, failures=0, failing_since=None, fault="").where(Way.id == way.id).execute()
-        tidings.trial(way, now)
+        throttle.count("trial of", str(way.id), now)
+        _try_out(way, now)
 
 
 def of(user: User) -> list[Way]:
@@ -94,14 +93,28 @@ def own(user: User, number: int) -> Way:
     return way
 
 
+def shown(way: Way, channels: Mapping[str, Kind]) -> tuple[str, str]:
+    """Return the name of the service of a way, and what may be seen of its address."""
+    channel = channels.get(way.kind)
+    return (channel.name, channel.shown(way.address)) if channel else (way.kind, "")
+
+
 def silence(match: Match, user: User, silent: bool) -> None:
     """Store whether these ways tell the person nothing of a match; the caller sees to it that he sits there."""
     with db.transaction():
         Seat.update(silent=silent).where((Seat.match == match) & (Seat.user == user)).execute()
 
 
+def _try_out(way: Way, now: datetime) -> None:
+    throttle.count("trial by", str(way.user_id), now)
+    # Since when it fails is known until something is taken there.
+    Way.update(stopped_at=None, failures=0).where(Way.id == way.id).execute()
+    tidings.trial(way, now)
+
+
 def _label(text: str) -> str:
-    said = " ".join(text.split())
+    # It stands in subjects of mails too, and has to be seen where it is to be pressed.
+    said = "".join(mark for mark in " ".join(text.split()) if mark.isprintable()).strip()
     if len(said) > LONGEST_LABEL:
         raise Refused("bad-input", _("Please choose a name of up to {n} letters.").format(n=LONGEST_LABEL))
     return said

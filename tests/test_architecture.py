@@ -67,7 +67,7 @@ def test_arrows_point_one_way(file: Path) -> None:
             allowed = {
                 "server.channels.Message",
                 "server.channels.Call",
-                "server.channels.Way",
+                "server.channels.Carrier",
                 "server.channels.Brief",
                 "server.channels.Kind",
                 "server.channels.Channel",

@@ -54,6 +54,21 @@ def test_a_page_named_by_its_file_is_a_link_but_not_within_a_block_of_text(made:
     )
 
 
+def test_a_link_reads_as_the_title_of_its_page(made: Path) -> None:
+    files = re.compile(r"<a [^>]*>(?:<[^>]*>)*[\w-]+\.md<")
+    assert [
+        (path.name, files.findall(text)) for path in made.glob("*.html") if files.search(text := path.read_text())
+    ] == []
+    assert "openapi.json" in "".join(ADDRESSED.findall((made / "api.html").read_text(encoding="utf-8")))
+
+
+def test_of_the_parts_the_one_of_the_page_is_unfolded(made: Path) -> None:
+    page = (made / "api.html").read_text(encoding="utf-8")
+    parts = re.findall(r'<details( open)?>\s*<summary><span class="caption-text">(\w+)', page)
+    assert [name for unfolded, name in parts if unfolded] == ["Programs"]
+    assert len(parts) > 3
+
+
 def test_a_link_that_leads_nowhere_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

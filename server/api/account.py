@@ -9,11 +9,13 @@ import flask
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from server import accounts, feeds, hooks, preferences, vacations, ways, wording
+from engine.language import gettext as _
+from server import accounts, feeds, hooks, log, preferences, vacations, ways, wording
 from server.api.callers import Caller
 from server.api.rooms import Room
 from server.api.seen import visible
 from server.api.shapes import Answer, Body, Day, Done, Instant
+from server.errors import Refused
 from server.http.days import day
 from server.models import User, Vacation
 
@@ -104,20 +106,27 @@ def try_mail_again(caller: Caller) -> Settings:
 
 
 class Letters(Body, frozen=True):
-    """How you are told of your turns in one match."""
+    """How you are told of your turns in one match; what is left out stays, and one of the two is needed."""
 
-    turn_mail: Annotated[
-        Literal["", "at-once", "away", "daily", "off"], Meta(description="By mail; empty for as in all others.")
-    ]
+    turn_mail: (
+        Annotated[
+            Literal["", "at-once", "away", "daily", "off"], Meta(description="By mail; empty for as in all others.")
+        ]
+        | UnsetType
+    ) = UNSET
     silent: Annotated[bool, Meta(description="Whether your other ways tell nothing of it.")] | UnsetType = UNSET
 
 
-@room.post("/matches/<int:match_id>/letters", scope="account", refuses=("not-found", "not-yours", "unconfirmed"))
+@room.post("/matches/<int:match_id>/letters", scope="account", refuses=("not-yours", "unconfirmed"))
 def choose_letters(caller: Caller, match_id: int, body: Letters) -> Done:
     """Choose how you are told of your turns in this match."""
     match, user = visible(caller, match_id), caller.me
     accounts.require_confirmed(user)
-    preferences.choose(match, user, body.turn_mail, caller.now)
+    if body.turn_mail is UNSET and body.silent is UNSET:
+        raise Refused("bad-input", _("Choose from the list how to be told of your turns."))
+    log.seat_of(log.places(match), user)
+    if body.turn_mail is not UNSET:
+        preferences.choose(match, user, body.turn_mail, caller.now)
     if body.silent is not UNSET:
         ways.silence(match, user, body.silent)
     return Done()
@@ -246,7 +255,9 @@ class Signing(Answer, frozen=True):
 def webhook(caller: Caller) -> Webhook:
     """Show the address of your program that is called at your turns and at ends of your matches."""
     hook = hooks.of(caller.me)
-    return Webhook(hook.url, hook.stopped, hook.failing_since) if hook else Webhook(None, "", None)
+    if hook is None:
+        return Webhook(None, "", None)
+    return Webhook(hook.url, _(hook.stopped) if hook.stopped else "", hook.failing_since)
 
 
 @room.post("/webhook", scope="account", status=201, refuses=("unconfirmed",))

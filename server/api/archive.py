@@ -174,7 +174,7 @@ class Tale(Answer, frozen=True):
     thinking: bool
 
 
-@room.get("/matches/<int:match_id>/tale", public=True, refuses=("not-found", "damaged"))
+@room.get("/matches/<int:match_id>/tale", public=True, refuses=("damaged",))
 def look_back(caller: Caller, match_id: int) -> Tale:
     """Tell a finished match as a whole: how points and chances went, what turned it, how long everybody thought."""
     match = finished(caller, match_id)
@@ -209,7 +209,7 @@ class Proof(Answer, frozen=True):
     contributions: list[str] | None
 
 
-@room.get("/matches/<int:match_id>/proof", public=True, refuses=("not-found", "damaged"))
+@room.get("/matches/<int:match_id>/proof", public=True, refuses=("damaged",))
 def proof(caller: Caller, match_id: int) -> Proof:
     """Check a finished match anew: its hashes, its moves, its end, its deal. This takes a while."""
     match = finished(caller, match_id)
@@ -234,7 +234,7 @@ class Found(Answer, frozen=True):
     step: int | None
 
 
-@room.get("/matches/<int:match_id>/hash", public=True, refuses=("not-found", "damaged"))
+@room.get("/matches/<int:match_id>/hash", public=True, refuses=("damaged",))
 def look_up(caller: Caller, match_id: int, query: Digest) -> Found:
     """Say whether a hash out of an old mail is one of the match, and after which step it was shown."""
     match = visible(caller, match_id)

@@ -16,6 +16,23 @@ from server.api.shapes import Answer, Body, Done, Instant, Number
 room = Room("asides", "What there is beside a match: talk, notes, the guide, a rematch.")
 
 MOST: Final = 200
+TAKES: Final = {
+    "move": "play",
+    "say": "play",
+    "join": "tables",
+    "start": "tables",
+    "bots": "tables",
+    "leave": "tables",
+    "rematch": "tables",
+    "resign": "play",
+    "pause": "play",
+    "vacation": "account",
+    "back": "play",
+    "status": "play",
+    "help": "play",
+    "stop": "account",
+}
+"""The scope that each word takes of a token when it is said at the table: the same as elsewhere."""
 
 
 class Lines(Body, frozen=True):
@@ -40,8 +57,8 @@ class Talk(Answer, frozen=True):
 
 
 class Say(Body, frozen=True):
-    """A line for all at the table. As on the page it may be a command behind a slash, or a move: then `expected` is as
-    for a move."""
+    """A line for all at the table. As on the page it may be a move: then `expected` is as for a move; or a command with
+    a slash, which takes the scope that it takes elsewhere: `/join` takes `tables`, `/vacation` takes `account`."""
 
     text: Annotated[str, msgspec.Meta(max_length=talk.LONGEST)]
     expected: Number = 0
@@ -96,6 +113,7 @@ def lines(caller: Caller, match_id: int, query: Lines) -> Talk:
 def say(caller: Caller, match_id: int, body: Say) -> Said:
     """Say a line at the table."""
     visible(caller, match_id)
+    caller.require(TAKES.get(talk.word(body.text), "play"))
     said = talk.say(match_id, caller.me, body.text, expected=body.expected, via="api", now=caller.now, key=caller.key)
     return Said(said.kind, list(said.sentences), made(said.done) if said.done else None)
 

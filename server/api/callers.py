@@ -17,16 +17,19 @@ from server.http.origins import source
 from server.models import User
 
 MOST: Final = 600
-"""So often in a minute a token reads, or a network address without one, in each process. Doing is bound by services."""
+"""So often in a minute a token reads, or a network address without one, in each process. Doing is bound by services.
+What comes with a token that is none counts for its network address, whatever it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, None for a stranger, at which instant, and the key by which he would know his request again."""
+    """Who asks, None for a stranger, at which instant, the key by which he would know his request again, and the scopes
+    of his token."""
 
     user: User | None
     now: datetime
     key: str | None = None
+    scopes: frozenset[str] = frozenset()
 
     @property
     def me(self) -> User:
@@ -34,6 +37,11 @@ class Caller:
         if self.user is None:
             raise Refused("not-signed-in", _("This takes a token."))
         return self.user
+
+    def require(self, scope: str) -> None:
+        """Raise `Refused` (out-of-scope) unless the token is for that."""
+        if scope not in self.scopes:
+            raise Refused("out-of-scope", _("This token is not for that: its owner gave it other scopes."))
 
 
 class _Minute:
@@ -79,9 +87,11 @@ def asking(scope: str, *, public: bool) -> Caller:
     kind, _space, token = given.partition(" ")
     holder = tokens.holder(token.strip(), now) if kind.lower() == "bearer" else None
     if holder is None:
+        # Who goes on and on is to cost the database nothing.
+        _minute.count(source(), now)
         throttle.count("token from", source(), now)
         raise Refused("not-signed-in", _("This token is none, or it has ended."))
     _count(holder.number, now)
-    if scope not in holder.scopes:
-        raise Refused("out-of-scope", _("This token is not for that: its owner gave it other scopes."))
-    return Caller(holder.user, now, key)
+    caller = Caller(holder.user, now, key, holder.scopes)
+    caller.require(scope)
+    return caller

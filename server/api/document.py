@@ -91,7 +91,7 @@ def _told(one: Operation) -> dict[str, Any]:
     if more:
         told["description"] = more
     if one.body:
-        told["requestBody"] = {"required": True, "content": {JSON: {"schema": _schema(one.body)}}}
+        told["requestBody"] = {"required": one.needed, "content": {JSON: {"schema": _schema(one.body)}}}
     return told
 
 

@@ -54,7 +54,7 @@ def index(caller: Caller) -> Games:
     return Games([_told(game) for game in games.games().values()])
 
 
-@room.get("/games/<kind>", public=True, refuses=("not-found",))
+@room.get("/games/<kind>", public=True)
 def show(caller: Caller, kind: str) -> Game:
     """Show a game: its seats, the rules that a table may choose, how a move is written."""
     found = games.games().get(kind)

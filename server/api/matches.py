@@ -15,7 +15,7 @@ from server.api.callers import Caller
 from server.api.rooms import Room
 from server.api.seen import played_by, visible
 from server.api.shapes import Answer, Body, Done, Listing, Number, Page, Plain
-from server.api.told import Brief, Clock, Line, Match, brief, clock, line, whole
+from server.api.told import Clock, Line, Listed, Match, clock, line, listed, whole
 from server.errors import Refused
 from server.models import Match as Stored
 from server.models import User
@@ -96,7 +96,7 @@ class Opened(Body, frozen=True):
 
 
 @room.get("/matches", public=True)
-def index(caller: Caller, query: Asked) -> Page[Brief]:
+def index(caller: Caller, query: Asked) -> Page[Listed]:
     """List matches. What is not `public` takes a token."""
     if query.which == "public":
         key = cursors.read(query.cursor, int)
@@ -113,18 +113,18 @@ def index(caller: Caller, query: Asked) -> Page[Brief]:
 
 def _finished(user: User, query: Asked) -> list[Stored]:
     key = cursors.read(query.cursor, int)
-    before = log.get(key[0]) if key else None
-    if before is not None and before.finished_at is None:
+    before = Stored.get_or_none(Stored.over() & (Stored.id == key[0])) if key else None
+    if key and before is None:
         raise Refused("bad-input", _("This is no cursor of this list."))
     which = Stored.over() & (Stored.game == query.game) if query.game else None
     return home.latest(user, query.limit + 1, which, before)
 
 
-def _waiting(caller: Caller, query: Asked) -> Page[Brief]:
+def _waiting(caller: Caller, query: Asked) -> Page[Listed]:
     key = cursors.read(query.cursor, int, int)
     found = [match for match in home.awaiting(caller.me) if _asked_for(match, query)]
     later = [match for match in found if key is None or _by_time(match) > key]
-    return cursors.page(later, query.limit, _by_time, _briefly(later, query, caller))
+    return cursors.page(later, query.limit, _by_time, _lister(later, query, caller))
 
 
 def _by_time(match: Stored) -> tuple[int, int]:
@@ -136,13 +136,13 @@ def _asked_for(match: Stored, query: Asked) -> bool:
     return query.game in {"", match.game}
 
 
-def _page(found: list[Stored], query: Asked, caller: Caller) -> Page[Brief]:
-    return cursors.page(found, query.limit, lambda match: (match.id,), _briefly(found, query, caller))
+def _page(found: list[Stored], query: Asked, caller: Caller) -> Page[Listed]:
+    return cursors.page(found, query.limit, lambda match: (match.id,), _lister(found, query, caller))
 
 
-def _briefly(found: list[Stored], query: Asked, caller: Caller) -> Callable[[Stored], Brief]:
+def _lister(found: list[Stored], query: Asked, caller: Caller) -> Callable[[Stored], Listed]:
     places = log.places_of(found[: query.limit])
-    return lambda match: brief(match, places[match.id], caller.user)
+    return lambda match: listed(match, places[match.id], caller.user)
 
 
 @room.get("/matches/<int:match_id>", public=True, refuses=("damaged",))

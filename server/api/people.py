@@ -83,7 +83,7 @@ class Profile(Answer, frozen=True):
     meetings: Annotated[list[Meeting], Meta(description="You first, then those met most.")]
 
 
-@room.get("/people/<name>", public=True, refuses=("not-found",))
+@room.get("/people/<name>", public=True)
 def show(caller: Caller, name: str) -> Profile:
     """Show somebody: how he plays, against whom, and whether one can rely on him."""
     user = people.find(name)
@@ -104,7 +104,7 @@ def show(caller: Caller, name: str) -> Profile:
     )
 
 
-@room.get("/people/<name>/matches", public=True, refuses=("not-found",))
+@room.get("/people/<name>/matches", public=True)
 def finished(caller: Caller, name: str, query: Listing) -> Page[Finished]:
     """List the finished matches in which somebody sat, the newest end first."""
     key = cursors.read(query.cursor, int)
@@ -123,7 +123,7 @@ class Rung(Answer, frozen=True):
     matches: int
 
 
-@room.get("/ladders/<kind>", public=True, refuses=("not-found",))
+@room.get("/ladders/<kind>", public=True)
 def ladder(caller: Caller, kind: str, query: Listing) -> Page[Rung]:
     """List who plays a game best. On it are who has played five rated matches, and one of them in the last year."""
     if kind not in games.games():

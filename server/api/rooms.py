@@ -40,7 +40,8 @@ class Operation:
     """One thing that a program may ask for or do. `name` is unique and never changes.
 
     `scope` is what it takes of a token, and a `public` one takes none. `keyed` is whether it heeds `Idempotency-Key`.
-    `refuses` are the codes that it refuses with, besides those that any may (`document.ALWAYS`).
+    `refuses` are the codes that it refuses with, besides those that any may (`document.ALWAYS`). `needed` is whether
+    its body may not be left out.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Operation:
     kind: str
     refuses: tuple[str, ...]
     body: Any
+    needed: bool
     query: Any
     gives: Any
     decoder: msgspec.json.Decoder[Any] | None
@@ -63,7 +65,7 @@ class Operation:
         """Carry the request out. Raises `Refused`."""
         caller = callers.asking(self.scope, public=self.public)
         if self.decoder is not None:
-            values["body"] = _sent(self.decoder)
+            values["body"] = _sent(self.decoder, needed=self.needed)
         if self.query is not None:
             values["query"] = _asked(self.query)
         given = self.view(caller, **values)
@@ -112,6 +114,7 @@ class Room:
             body = hints.get("body")
             shape = {
                 "body": body,
+                "needed": body is not None and any(each.required for each in msgspec.structs.fields(body)),
                 "query": hints.get("query"),
                 "gives": hints["return"],
                 "decoder": msgspec.json.Decoder(body) if body else None,
@@ -125,12 +128,19 @@ class Room:
         return noted
 
 
-def _sent(decoder: msgspec.json.Decoder[Any]) -> Any:
-    """Return what was sent. Raises `Refused` (not-json, bad-input)."""
-    if flask.request.mimetype != JSON:
+def _sent(decoder: msgspec.json.Decoder[Any], *, needed: bool) -> Any:
+    """Return what was sent, or what nothing stands for. Raises `Refused` (not-json, bad-input, too-large)."""
+    request = flask.request
+    if request.mimetype != JSON and (needed or request.mimetype):
         raise Refused("not-json", _("What is sent here is JSON, with the header Content-Type: application/json."))
+    content = request.get_data(cache=False)
+    if not (needed or content):
+        content = b"{}"
+    # Of a body that does not say how long it is only so much is read, and nobody is told that there was more.
+    if request.content_length is None and len(content) >= (request.max_content_length or 0):
+        raise Refused("too-large", _("That is too large."))
     try:
-        return decoder.decode(flask.request.get_data(cache=False))
+        return decoder.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
         raise Refused("bad-input", _unfit(fault)) from None
 

@@ -11,15 +11,13 @@ Item = TypeVar("Item")
 
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """A number of a match, a row, a seat."""
-Key = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
-"""A key of the client's, by which a request that comes again is known."""
 Many = Annotated[int, msgspec.Meta(ge=1, le=100, description="How many items to give at most.")]
 """How many items a page of a list has."""
 Cursor = Annotated[str, msgspec.Meta(max_length=200, description="`next` of the page before; empty for the first.")]
 """Where a page of a list begins, see server/api/cursors.py."""
 Day = Annotated[str, msgspec.Meta(min_length=10, max_length=10, extra_json_schema={"format": "date"})]
 """A day as year-month-day, to be read with server/http/days.py."""
-Instant = Annotated[datetime, msgspec.Meta(tz=True, description="In UTC, as RFC 3339 writes it.")]
+Instant = Annotated[datetime, msgspec.Meta(tz=True, description="In UTC, as RFC 3339 writes it, in whole seconds.")]
 """A moment."""
 
 
@@ -28,7 +26,13 @@ class Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a program is answered; fields may be added to it in later versions."""
+    """What a program is answered; fields may be added to it in later versions. Its instants are whole seconds."""
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, datetime) and value.microsecond:
+                msgspec.structs.force_setattr(self, name, value.replace(microsecond=0))
 
 
 class Listing(Body, frozen=True):

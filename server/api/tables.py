@@ -29,7 +29,7 @@ Words = Annotated[
     str, Meta(max_length=200, description="Any words, mixed into the deal; drawn by the server if there are none.")
 ]
 Seconds = Annotated[int, Meta(ge=0, le=timerule.RANGES["bank"][1])]
-CHANGED: Final = ("not-found", "not-open", "not-yours")
+CHANGED: Final = ("not-open", "not-yours")
 """What anything done at a table is refused with."""
 
 
@@ -148,7 +148,7 @@ def create(caller: Caller, body: Terms) -> Table:
     return told(lobby.open_table(caller.me, terms, caller.now), caller.me)
 
 
-@room.get("/tables/<int:match_id>", public=True, refuses=("not-found",))
+@room.get("/tables/<int:match_id>", public=True)
 def show(caller: Caller, match_id: int) -> Table:
     """Show a table, or what was agreed for a match that has begun."""
     return told(visible(caller, match_id), caller.user)
@@ -166,7 +166,7 @@ class Joining(Body, frozen=True):
 @room.post(
     "/tables/<int:match_id>/join",
     scope="tables",
-    refuses=("already-seated", "link-spent", "not-found", "not-open", "table-full", "unconfirmed"),
+    refuses=("already-seated", "link-spent", "not-open", "table-full", "unconfirmed"),
 )
 def join(caller: Caller, match_id: int, body: Joining) -> Table:
     """Take a seat. With the last one the match begins, if the table says so."""
@@ -223,7 +223,7 @@ def invite(caller: Caller, match_id: int, body: Inviting) -> Invitation:
     return Invitation(None, f"{flask.current_app.config['SETTINGS'].public_url}/invite/{token}")
 
 
-@room.get("/invitations/<token>", public=True, refuses=("link-spent", "not-found"))
+@room.get("/invitations/<token>", public=True, refuses=("link-spent",))
 def invited(caller: Caller, token: str) -> Table:
     """Show the table that an invitation is for; `token` is the last part of its address."""
     return told(lobby.invited_to(token, caller.now), caller.user)
@@ -235,7 +235,7 @@ class Trying(Body, frozen=True):
     guided: Annotated[bool, Meta(description="Whether the page of the match explains each step.")] = False
 
 
-@room.post("/games/<kind>/try", scope="tables", refuses=("not-found",))
+@room.post("/games/<kind>/try", scope="tables")
 def against_bots(caller: Caller, kind: str, body: Trying) -> Table:
     """Begin a match without a clock against bots, or come back to the one of this game that goes on."""
     _user, match = visitors.try_game(

@@ -26,7 +26,7 @@ class Person(Answer, frozen=True):
     bot: bool
 
 
-class Brief(Answer, frozen=True):
+class Listed(Answer, frozen=True):
     """A match in a list. `to_act` are the seats awaited and `deadline` is when the first clock acts; `seat` is the
     owner's own, `my_turn` whether he is awaited; `length` is the number of the last row."""
 
@@ -176,11 +176,11 @@ class Match(Answer, frozen=True):
     ready: Ready | None = None
 
 
-def brief(match: Stored, seats: Sequence[Place], user: User | None) -> Brief:
+def listed(match: Stored, seats: Sequence[Place], user: User | None) -> Listed:
     """Return a match as lists have it, from its columns alone."""
     seat = next((place.number for place in seats if user and place.user_id == user.id), None)
     awaited = list(match.awaited) if match.status == "running" else []
-    return Brief(
+    return Listed(
         id=match.id,
         game=match.game,
         title=log.title(match),

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from engine.language import gettext as _
 from engine.timerule import DAY
 from server import tournaments
 from server.api import cursors
@@ -14,6 +15,7 @@ from server.api.callers import Caller
 from server.api.rooms import Room
 from server.api.shapes import Answer, Body, Instant, Listing, Page
 from server.api.tables import Kind, Options, TimeRule, Words, clock
+from server.errors import Refused
 from server.http.days import instant
 from server.tournaments import Listed
 from server.tournaments.looks import Drawn, Paired
@@ -163,7 +165,7 @@ def announce(caller: Caller, body: Plan) -> Whole:
     return _whole(caller, tournaments.announce(caller.me, plan, caller.now).id)
 
 
-@room.get("/tournaments/<int:which>", public=True, refuses=("not-found",))
+@room.get("/tournaments/<int:which>", public=True)
 def show(caller: Caller, which: int) -> Whole:
     """Show a tournament: what is agreed, who takes part, how it stands, its rounds."""
     return _whole(caller, which)
@@ -178,7 +180,7 @@ class Entering(Body, frozen=True):
 @room.post(
     "/tournaments/<int:which>/enter",
     scope="tables",
-    refuses=("already-seated", "not-found", "not-open", "table-full", "unconfirmed"),
+    refuses=("already-seated", "not-open", "table-full", "unconfirmed"),
 )
 def enter(caller: Caller, which: int, body: Entering) -> Whole:
     """Take part."""
@@ -186,16 +188,19 @@ def enter(caller: Caller, which: int, body: Entering) -> Whole:
     return _whole(caller, which)
 
 
-@room.post("/tournaments/<int:which>/withdraw", scope="tables", refuses=("not-found", "not-open", "not-yours"))
+@room.post("/tournaments/<int:which>/withdraw", scope="tables", refuses=("not-open", "not-yours"))
 def withdraw(caller: Caller, which: int) -> Whole:
     """Take part no longer. Running matches go on; once it has begun there is no way back."""
     tournaments.withdraw(which, caller.me, caller.now)
     return _whole(caller, which)
 
 
-@room.post("/tournaments/<int:which>/call-off", scope="tables", refuses=("not-found", "not-open", "not-yours"))
+@room.post("/tournaments/<int:which>/call-off", scope="tables", refuses=("not-open", "not-yours"))
 def call_off(caller: Caller, which: int) -> Whole:
     """Call it off before it begins; everybody who has entered is told. Only the host may."""
+    if tournaments.find(which).host_id != caller.me.id:
+        # A keeper's page may call off any; what a keeper may do besides does not come with a token.
+        raise Refused("not-yours", _("Only its host calls a tournament off."))
     tournaments.call_off(which, caller.me, caller.now)
     return _whole(caller, which)
 
@@ -228,9 +233,9 @@ def _listed(listed: Listed) -> Tournament:
 
 def _whole(caller: Caller, which: int) -> Whole:
     page = tournaments.page(which, caller.user)
-    brief = _listed(Listed(page.tournament, len(page.people), page.entry is not None))
+    listed = _listed(Listed(page.tournament, len(page.people), page.entry is not None))
     return Whole(
-        **msgspec.structs.asdict(brief),
+        **msgspec.structs.asdict(listed),
         people=[Entrant(user.name, user.id in page.gone) for user in page.people.values()],
         standing=[_standing(line, page.people[line.player].name) for line in page.lines],
         played=[_round(drawn) for drawn in page.rounds],

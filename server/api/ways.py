@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import flask
 import msgspec
 from msgspec import Meta
 
 from engine.language import gettext as _
-from server import accounts, outbox, tidings, ways
+from server import accounts, tidings, ways
 from server.api.callers import Caller
 from server.api.rooms import Room
 from server.api.shapes import Answer, Body, Done, Instant
 from server.channels import Kind
+from server.http.kinds import kinds
 from server.models import Way as Stored
 
 room = Room("ways", "How you are told of your matches besides by mail: channels of services, and devices.")
@@ -82,18 +82,18 @@ class Changing(Body, frozen=True):
 @room.get("/ways")
 def index(caller: Caller) -> Ways:
     """List your ways and the services of this house."""
-    kinds = _kinds()
-    services = [_service(word, kind) for word, kind in kinds.items() if kind.blanks]
-    return Ways([_way(way, kinds) for way in ways.of(caller.me)], services)
+    opened = kinds()
+    services = [_service(word, kind) for word, kind in opened.items() if kind.blanks]
+    return Ways([_way(way, opened) for way in ways.of(caller.me)], services)
 
 
 @room.post("/ways", scope="account", status=201, refuses=("unconfirmed",))
 def add(caller: Caller, body: Adding) -> Way:
     """Store a way, and send a trial message there. One with the same address is that way, changed."""
     accounts.require_confirmed(caller.me)
-    kinds = _kinds()
-    way = ways.add(caller.me, body.kind, body.given, kinds, caller.now, label=body.label, news=body.news)
-    return _way(ways.own(caller.me, way.id), kinds)
+    opened = kinds()
+    way = ways.add(caller.me, body.kind, body.given, opened, caller.now, label=body.label, news=body.news)
+    return _way(ways.own(caller.me, way.id), opened)
 
 
 @room.post("/ways/<int:way>", scope="account", refuses=("unconfirmed",))
@@ -101,7 +101,7 @@ def change(caller: Caller, way: int, body: Changing) -> Way:
     """Change what one of your ways is called and which news it takes."""
     accounts.require_confirmed(caller.me)
     ways.change(caller.me, way, body.label, body.news, caller.now)
-    return _way(ways.own(caller.me, way), _kinds())
+    return _way(ways.own(caller.me, way), kinds())
 
 
 @room.post("/ways/<int:way>/trial", scope="account", refuses=("unconfirmed",))
@@ -128,19 +128,14 @@ def _service(word: str, kind: Kind) -> Service:
     return Service(word, kind.name, blanks)
 
 
-def _way(way: Stored, kinds: dict[str, Kind]) -> Way:
-    kind: Any = kinds.get(way.kind)
+def _way(way: Stored, opened: dict[str, Kind]) -> Way:
     return Way(
         id=way.id,
         kind=way.kind,
         label=way.label,
-        shown=kind.shown(way.address) if kind else "",
+        shown=ways.shown(way, opened)[1],
         news=[word for word in tidings.NEWS if word in way.takes],
-        fault=way.fault,
+        fault=_(way.fault) if way.fault else "",
         failing_since=way.failing_since,
         stopped_at=way.stopped_at,
     )
-
-
-def _kinds() -> dict[str, Kind]:
-    return outbox.open_ways(flask.current_app.config["SETTINGS"])

@@ -5,7 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
+
+from engine.language import later
+
+REFUSALS: Final = {
+    401: later("we are not let in there"),
+    403: later("we are not let in there"),
+    404: later("there is no such address"),
+    410: later("there is no such address"),
+    429: later("more messages came than it takes"),
+}
+"""What people are told of what another machine answers instead of taking something, by the number of the answer."""
+# From this number on an answer says that the fault is the other machine's.
+FAULTS: Final = 500
+NOT_TAKEN: Final = later("it was not taken there")
+NO_ANSWER: Final = later("there is no answer from there")
+NOT_FOUND: Final = later("there is no machine of that name")
+NOT_PUBLIC: Final = later("that is no public machine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +82,11 @@ class Brief:
     url: str
     language: str = "en"
 
+    @property
+    def linked(self) -> str:
+        """The text with the address below it, for a service that leads nowhere by itself."""
+        return f"{self.text}\n{self.url}".strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Blank:
@@ -86,6 +108,7 @@ class DeliveryError(Exception):
     `permanent`: trying this recipient again is useless. `alarm`: the fault is ours (wrong password, say), an admin must
     look, and no other message should be tried meanwhile. `unknown`: the far side may have taken it. `wait`: so long
     should pass before the next try, as the far side asks. `gone`: of a way, that there is no such address any more.
+    The reason is for keepers; `said` is what the person is told whose machine or service it is, a clause to translate.
     """
 
     def __init__(
@@ -97,8 +120,10 @@ class DeliveryError(Exception):
         unknown: bool = False,
         wait: timedelta = timedelta(0),
         gone: bool = False,
+        said: str = NOT_TAKEN,
     ) -> None:
         super().__init__(reason)
+        self.said = said
         self.permanent = permanent or gone
         self.alarm = alarm
         self.unknown = unknown
@@ -106,10 +131,16 @@ class DeliveryError(Exception):
         self.gone = gone
 
 
+def answered(status: int, *, permanent: bool = False, wait: timedelta = timedelta(0)) -> DeliveryError:
+    """Return the fault of a machine that has answered with this number instead of taking something."""
+    said = REFUSALS.get(status) or (later("something is broken there") if status >= FAULTS else NOT_TAKEN)
+    return DeliveryError(f"the answer was {status}", permanent=permanent, wait=wait, said=said)
+
+
 Sendable = TypeVar("Sendable", Message, Call, Brief, contravariant=True)
 
 
-class Way(Protocol[Sendable]):
+class Carrier(Protocol[Sendable]):
     """What delivers things of one kind."""
 
     def deliver(self, message: Sendable) -> None:
@@ -117,7 +148,7 @@ class Way(Protocol[Sendable]):
         ...
 
 
-class Kind(Way[Brief], Protocol):
+class Kind(Carrier[Brief], Protocol):
     """A kind of way to tell a person something besides by mail: one service, one folder or module.
 
     `name` is the service's own, and `blanks` are the fields that a person fills in; none for what no form can give.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LONGEST: Final = 5.0
 
 
-class Line:
+class Passage:
     """A way to public machines. `loopback` lets this machine be called; `resolve` and `context` replace the system's
     ways to find machines and to trust them."""
 

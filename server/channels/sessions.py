@@ -18,8 +18,8 @@ import requests
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
 
-from server.channels import DeliveryError, guarded
-from server.channels.guarded import Line
+from server.channels import NO_ANSWER, NOT_TAKEN, DeliveryError, answered, guarded
+from server.channels.guarded import Passage
 from server.channels.webhook import reach
 from server.channels.webhook.address import Target, target
 
@@ -35,15 +35,15 @@ class Session(requests.Session):
     """A few exchanges that belong together; the first that fails or is refused is the last.
 
     `status` is that of the last answer, 0 before there is one; `wait` is what it asks for before the next try; `fault`
-    says why there was no answer, `sent` whether the far side may have taken something then.
+    says why there was no answer, `said` the same to the person, `sent` whether the far side may have taken something.
     """
 
-    def __init__(self, line: Line, hosts: Collection[str] | None) -> None:
+    def __init__(self, passage: Passage, hosts: Collection[str] | None) -> None:
         super().__init__()
         self.trust_env = False
-        self.status, self.wait, self.fault, self.sent = 0, timedelta(0), "", False
+        self.status, self.wait, self.fault, self.said, self.sent = 0, timedelta(0), "", NOT_TAKEN, False
         self.adapters.clear()
-        self.mount("http", _Adapter(line, hosts, self))
+        self.mount("http", _Adapter(passage, hosts, self))
 
     def request(self, *given: Any, **named: Any) -> requests.Response:
         """Make an exchange, whatever is wished as to redirects, proxies and certificates. Raises
@@ -54,18 +54,18 @@ class Session(requests.Session):
     def refusal(self, lasting: Collection[int] = ()) -> DeliveryError:
         """Return why something was not delivered; answers of a `lasting` status will not become better."""
         if self.fault:
-            return DeliveryError(self.fault, unknown=self.sent)
+            return DeliveryError(self.fault, unknown=self.sent, said=self.said)
         if self.status:
-            return DeliveryError(f"the answer was {self.status}", permanent=self.status in lasting, wait=self.wait)
+            return answered(self.status, permanent=self.status in lasting, wait=self.wait)
         return DeliveryError("nothing was sent")
 
 
 class _Adapter(BaseAdapter):
     """What carries out the exchanges of a session."""
 
-    def __init__(self, line: Line, hosts: Collection[str] | None, told: Session) -> None:
+    def __init__(self, passage: Passage, hosts: Collection[str] | None, told: Session) -> None:
         super().__init__()
-        self._line, self._hosts, self._told = line, hosts, told
+        self._passage, self._hosts, self._told = passage, hosts, told
         self._ends = time.monotonic() + guarded.LONGEST
         self._found: dict[str, Any] = {}
 
@@ -87,8 +87,9 @@ class _Adapter(BaseAdapter):
             where = self._where(request.url or "")
             answer = self._exchange(where, request)
         except (DeliveryError, OSError, ValueError, http.client.HTTPException) as fault:
-            ours = isinstance(fault, DeliveryError)
-            told.fault = str(fault) if ours else f"no answer: {_cause(fault)}"
+            told.fault, told.said = f"no answer: {_cause(fault)}", NO_ANSWER
+            if isinstance(fault, DeliveryError):
+                told.fault, told.said = str(fault), fault.said
             raise requests.ConnectionError(told.fault) from None
         told.status, told.wait = answer.status_code, _wait(answer.headers.get("Retry-After", ""))
         # Libraries wait and try again by themselves; when to do so is for the queue to say.
@@ -100,21 +101,21 @@ class _Adapter(BaseAdapter):
         """Nothing to let go of."""
 
     def _where(self, url: str) -> Target:
-        where = target(url, loopback=self._line.loopback)
+        where = target(url, loopback=self._passage.loopback)
         if self._hosts is not None and where.host not in self._hosts:
             raise DeliveryError("another machine than that of the service")
         if where.host not in self._found:
-            self._found[where.host] = reach.checked(where, self._line.resolve, loopback=self._line.loopback)
+            self._found[where.host] = reach.checked(where, self._passage.resolve, loopback=self._passage.loopback)
         return where
 
     def _exchange(self, where: Target, request: requests.PreparedRequest) -> requests.Response:
         raw = _raw(request, where)
-        with reach.line(where, self._found[where.host], self._ends, self._line.context) as line:
+        with reach.line(where, self._found[where.host], self._ends, self._passage.context) as line:
             self._told.sent = True
             line.sendall(raw)
             answer = http.client.HTTPResponse(cast(socket.socket, _Timed(line, self._ends)), method=request.method)
             answer.begin()
-            content = answer.read(MOST_READ)
+            content = _content(answer)
         return _answered(request, answer, content)
 
 
@@ -168,9 +169,20 @@ def _answered(request: requests.PreparedRequest, answer: http.client.HTTPRespons
     return found
 
 
+def _content(answer: http.client.HTTPResponse) -> bytes:
+    """Return the beginning of what an answer holds, nothing if that cannot be read: its number counts all the same, as
+    what was taken must not be sent again."""
+    try:
+        return answer.read(MOST_READ)
+    except (OSError, ValueError, http.client.HTTPException):
+        return b""
+
+
 def _wait(text: str) -> timedelta:
-    """Return how long an answer asks to wait, in seconds as it writes it; dates are not read."""
-    return timedelta(seconds=int(text)) if text.isascii() and text.isdigit() and len(text) < 7 else timedelta(0)
+    """Return how long an answer asks to wait, in seconds as it writes it, ten days at most; dates are not read."""
+    if not (text.isascii() and text.isdigit()):
+        return timedelta(0)
+    return timedelta(seconds=int(text)) if len(text) < 7 else timedelta(days=10)
 
 
 def _cause(fault: Exception) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from server.http import chunks
 from server.settings import Settings
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
@@ -31,6 +32,7 @@ def _joined(site: Application, below: str, other: Application) -> Application:
     length = len(below)
 
     def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        chunks.guard(environ)
         path = environ["PATH_INFO"]
         if not path.startswith(f"{below}/") or path == f"{below}/":
             return site(environ, start_response)

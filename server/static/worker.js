@@ -63,11 +63,15 @@ function tell(message) {
   return registration.showNotification(title, { body: text, lang: language, tag: path, renotify: true, icon, data: path });
 }
 
-/** Bring the page of a message to the front, where it is open; else open it. */
+/** Bring the page of a message to the front, where it is open; else open it. Of other sites none is opened. */
 async function bring(path) {
+  const { origin, pathname } = new URL(path, location.origin);
+  if (origin !== location.origin) {
+    return null;
+  }
   const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
-  const open = pages.find((page) => new URL(page.url).pathname === path);
-  return open ? open.focus() : clients.openWindow(path);
+  const open = pages.find((page) => new URL(page.url).pathname === pathname);
+  return open ? open.focus() : clients.openWindow(pathname);
 }
 
 // One that takes the place of another waits until no page is open: put in its place while it fetches a page, that page

@@ -250,7 +250,7 @@ def settings() -> str:
         tokens=tokens.made(user, now),
         making=filled("tokens.make", read="yes", play="yes"),
         vacation=vacations.current(user, now),
-        ways=preferences.ways(),
+        turn_mails=preferences.turn_mails(),
         hours=[(hour, f"{hour}:00") for hour in digests.HOURS],
         today=today,
         days=[(year, vacations.days_left(user, year)) for year in (today.year, today.year + 1)],
@@ -272,7 +272,7 @@ def settings_post() -> Any:
         nights="-".join(filter(None, (field("dusk"), field("dawn")))),
         forced=bool(field("forced")),
         keeps_results=bool(field("keeps_results")),
-        quiet="-".join(filter(None, (field("hush"), field("wake")))) if me().other_ways else None,
+        quiet="-".join(filter(None, (field("hush"), field("wake")))),
     )
     preferences.settle(me(), wishes, clock.now())
     flask.flash(_("Your settings are stored."))

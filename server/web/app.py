@@ -178,6 +178,7 @@ def _words(app: flask.Flask) -> None:
             "zone": user.zone if user else "UTC",
             "now": clock.now(),
             "refused": guard.refused(),
+            "refused_at": guard.refused_at(),
         }
 
     app.jinja_env.filters["counts"] = wording.counts

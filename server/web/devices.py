@@ -9,8 +9,10 @@ import flask
 
 from engine.language import gettext as _
 from server import clock, outbox, ways
+from server.http.kinds import kinds
 from server.web.account import account_required, me
 from server.web.guard import again, field
+from server.web.telling import told
 
 pages = flask.Blueprint("devices", __name__)
 
@@ -52,7 +54,7 @@ def devices() -> Devices | None:
 
 @pages.post("/settings/devices")
 @account_required
-@again("account.settings")
+@again("account.settings", "ways")
 def store() -> Any:
     """Store how the browser of this device is reached, and send a trial message there; or tell it no more."""
     endpoint, now = field("endpoint").strip(), clock.now()
@@ -60,13 +62,10 @@ def store() -> Any:
         for way in _own():
             if way.address["endpoint"] == endpoint:
                 ways.remove(me(), way.id, now)
-        flask.flash(_("This device is told no more."))
-    else:
-        given = {name: field(name) for name in ("endpoint", "p256dh", "auth")}
-        channels = outbox.open_ways(flask.current_app.config["SETTINGS"])
-        ways.add(me(), "push", given, channels, now, label=named(flask.request.user_agent.string))
-        flask.flash(_("A trial message is on its way to this device."))
-    return flask.redirect(flask.url_for("account.settings", _anchor="ways"))
+        return told("ways", _("This device is told no more."))
+    given = {name: field(name) for name in ("endpoint", "p256dh", "auth")}
+    ways.add(me(), "push", given, kinds(), now, label=named(flask.request.user_agent.string))
+    return told("ways", _("A trial message is on its way to this device."))
 
 
 def mark(endpoint: str) -> str:

@@ -106,9 +106,9 @@ def form_of(endpoint: str) -> Callable[[View], View]:
     return marked
 
 
-def again(endpoint: str) -> Callable[[View], View]:
-    """Let a view that refuses a form of the page of this endpoint show that page again, with the reason on top and what
-    was filled in.
+def again(endpoint: str, place: str = "") -> Callable[[View], View]:
+    """Let a view that refuses a form of the page of this endpoint show that page again, with the reason on top, or in
+    the place of it that took the form, and what was filled in.
 
     The page is asked for with the values of the address; `filled` gives it what to put into its fields.
     """
@@ -121,7 +121,7 @@ def again(endpoint: str) -> Callable[[View], View]:
             except Refused as fault:
                 if wants_json():
                     raise
-                flask.g.refused = fault
+                flask.g.refused, flask.g.refused_at = fault, place
                 try:
                     return flask.current_app.view_functions[endpoint](**_held(endpoint, values)), fault.status
                 except Refused:
@@ -159,6 +159,11 @@ def refused() -> Refused | None:
     """Return why the form was refused that this page shows again, None on any other page."""
     fault: Refused | None = flask.g.get("refused")
     return fault
+
+
+def refused_at() -> str:
+    """Return in which place of the page that is said, "" for its top."""
+    return str(flask.g.get("refused_at", ""))
 
 
 def filled(endpoint: str, kept: Collection[str] = (), **usual: object) -> Mapping[str, object]:

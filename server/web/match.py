@@ -49,7 +49,7 @@ def show(match_id: int) -> str:
         picked=flask.request.args.get("from", ""),
         key=secrets.token_hex(12),
         given=filled("affairs.prepare"),
-        letters=preferences.ways_here(user) if user else (),
+        letters=preferences.turn_mails_here(user) if user else (),
         following=home.next_waiting(user, match) if user else None,
     )
 

@@ -14,8 +14,14 @@ from server.web.match import visible
 
 pages = flask.Blueprint("telling", __name__)
 
-# Whose words a page shows once, in a field to copy: see the macro `flashes`.
+# What a page shows once, in a field to copy: see the macro `flashes`.
 COPY = "copy"
+
+
+def told(place: str, sentence: str, kind: str = "message") -> Any:
+    """Lead back to a section of the settings page, to be told there what has been done, or given a secret to copy."""
+    flask.flash(sentence, f"{kind} {place}")
+    return flask.redirect(flask.url_for("account.settings", _anchor=f"{place}-told"))
 
 
 @pages.post("/matches/<int:match_id>/letters")
@@ -33,29 +39,25 @@ def letters(match_id: int) -> Any:
 
 @pages.post("/settings/feeds")
 @account_required
-@again("account.settings")
+@again("account.settings", "feeds")
 def feed() -> Any:
     """Make a feed's address, in place of one there may be, or take it away."""
     kind = field("kind")
     if field("end"):
         feeds.revoke(me(), kind)
-        flask.flash(_("The address is taken away; nothing can be read there any more."))
-    else:
-        token = feeds.make(me(), kind, clock.now())
-        path = flask.url_for(f"feeds.{kind}", token=token)
-        flask.flash(flask.current_app.config["SETTINGS"].public_url + path, COPY)
-    return flask.redirect(flask.url_for("account.settings", _anchor="feeds"))
+        return told("feeds", _("The address is taken away; nothing can be read there any more."))
+    token = feeds.make(me(), kind, clock.now())
+    path = flask.url_for(f"feeds.{kind}", token=token)
+    return told("feeds", flask.current_app.config["SETTINGS"].public_url + path, COPY)
 
 
 @pages.post("/settings/webhook")
 @account_required
-@again("account.settings")
+@again("account.settings", "webhook")
 def webhook() -> Any:
     """Store the address of the person's program and show the secret of its signatures, or take it away."""
     if field("end"):
         hooks.remove(me(), clock.now())
-        flask.flash(_("Your program is not called any more."))
-    else:
-        secret = hooks.give(me(), field("url").strip(), flask.current_app.config["SETTINGS"], clock.now())
-        flask.flash(secret, COPY)
-    return flask.redirect(flask.url_for("account.settings", _anchor="webhook"))
+        return told("webhook", _("Your program is not called any more."))
+    secret = hooks.give(me(), field("url").strip(), flask.current_app.config["SETTINGS"], clock.now())
+    return told("webhook", secret, COPY)

@@ -7,6 +7,7 @@ to the database of its own; the parent has nothing of all that.
 from __future__ import annotations
 
 import errno
+import gc
 import logging
 import socket
 import struct
@@ -232,7 +233,11 @@ class Site(BaseApplication):
     def load(self) -> Any:
         """Return the application of this process, which is offered its streams."""
         self.streams = Streams()
-        return partial(_answer, create_app(self._settings), self.streams)
+        app = create_app(self._settings)
+        # What is there now stays as long as the process: the collector need not look through it again and again.
+        gc.collect()
+        gc.freeze()
+        return partial(_answer, app, self.streams)
 
 
 def _answer(app: Any, offered: Streams, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -59,8 +59,14 @@ def test_turns_of_one_match_are_told_otherwise(cottage: House, ailsa: Program) -
     assert Seat.get((Seat.match == match) & (Seat.user == cottage.people["Ailsa"])).turn_mail == "off"
     ailsa.post(f"/matches/{match.id}/letters", {"turn_mail": "", "silent": True})
     assert Seat.get((Seat.match == match) & (Seat.user == cottage.people["Ailsa"])).silent
+    ailsa.post(f"/matches/{match.id}/letters", {"turn_mail": "daily"})
+    ailsa.post(f"/matches/{match.id}/letters", {"silent": False})
+    seat = Seat.get((Seat.match == match) & (Seat.user == cottage.people["Ailsa"]))
+    assert (seat.turn_mail, seat.silent) == ("daily", False), "what is left out stays"
+    assert code(ailsa.post(f"/matches/{match.id}/letters", {})) == "bad-input"
     other = cottage.begun("Bran", "Catrin")
-    assert code(ailsa.post(f"/matches/{other.id}/letters", {"turn_mail": "off"})) == "not-yours"
+    for choice in ({"turn_mail": "off"}, {"silent": True}):
+        assert code(ailsa.post(f"/matches/{other.id}/letters", choice)) == "not-yours"
     assert {"", *preferences.TURN_MAILS} == {"", "at-once", "away", "daily", "off"}
 
 

@@ -54,3 +54,22 @@ def test_whoever_has_no_good_token_is_told_so(cottage: House, sqlite: str, tmp_p
         asked = subprocess.run([sys.executable, EXAMPLE, address, "clachan_x", "1"], capture_output=True, text=True)
     assert asked.returncode == 1
     assert "not-signed-in" in asked.stderr
+
+
+def test_how_it_is_used_is_said_without_arguments() -> None:
+    asked = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True)
+    assert asked.returncode == 1
+    assert "python play.py https://play.example.org TOKEN MATCH" in asked.stderr
+    assert "Traceback" not in asked.stderr
+
+
+def test_at_a_table_that_waits_it_says_so_and_ends(cottage: House, sqlite: str, tmp_path: Path) -> None:
+    table, token = cottage.table("Ailsa", seats=2), tokens.make(cottage.people["Ailsa"], "A bot", ["read"], cottage.now)
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    environ = variables(sqlite, tmp_path, LISTEN=f"127.0.0.1:{port}", PUBLIC_URL=address, MAIL_IN="pipe")
+    with running((*CLACHAN, "web"), environ) as role:
+        role.listens(port)
+        called = [sys.executable, EXAMPLE, address, token, str(table.id)]
+        asked = subprocess.run(called, capture_output=True, text=True, timeout=60)
+    assert (asked.returncode, asked.stderr.strip()) == (1, "This match has not begun.")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import flask
 import pytest
+from clockwork import HOUR, awaited, tick, tick_at
 from house import DAY, House
 from programs import Program, code
+from together import quick_pictures
 
-from server import lobby, log, seating
+from server import log
 from server.models import Match
 
 TERMS = {"game": "clans", "seats": 2, "clock": {"move": DAY}}
@@ -120,19 +122,25 @@ def test_a_match_against_bots_begins_at_once_and_goes_on_when_asked_for_again(ai
     assert code(ailsa.post("/games/chess/try", {})) == "not-found"
 
 
-def test_running_matches_with_a_free_seat_are_listed_to_anybody(cottage: House, app: flask.Flask) -> None:
-    matches = [cottage.begun("Ailsa", "Bran", "Catrin") for _number in range(2)]
-    for match in matches:
-        seating.resign(match.id, cottage.people["Bran"], "web", now=cottage.now)
+def test_running_matches_with_a_free_seat_are_listed_to_anybody(
+    cottage: House, app: flask.Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick_pictures(monkeypatch)
     stranger = Program(app)
+    terms = {"move": HOUR, "missing": "at-once"}
+    matches = [cottage.started("Ailsa", "Bran", "Catrin", clock=terms) for _number in range(2)]
     assert stranger.get("/seats").get_json() == {"items": [], "next": None}
-    late = [cottage.begun("Ailsa", "Bran", "Catrin") for _number in range(2)]
-    for match in late:
-        Match.update(offers=True).where(Match.id == match.id).execute()
+    late = [awaited(cottage, match) for match in matches]
+    tick(cottage)
+    tick_at(cottage, log.get(matches[0].id).deadline)
     first = stranger.get("/seats", limit=1).get_json()
     second = stranger.get("/seats", limit=1, cursor=first["next"]).get_json()
-    assert [first["items"][0]["id"], second["items"][0]["id"], second["next"]] == [late[1].id, late[0].id, None]
-    assert first["items"][0]["free"] == []
+    told = [*second["items"], *first["items"]]
+    assert [each["id"] for each in told] == [match.id for match in matches]
+    assert [each["free"] for each in told] == [[{"seat": seat, "name": f"{user.name} (bot)"}] for seat, user in late]
+    assert second["next"] is None
+    Program(app, cottage.people["Dugald"]).post(f"/matches/{matches[0].id}/seats/{late[0][0]}/take")
+    assert [each["id"] for each in stranger.get("/seats").get_json()["items"]] == [matches[1].id]
 
 
 def test_a_spoilt_time_rule_hides_no_table(cottage: House, app: flask.Flask) -> None:
@@ -140,10 +148,3 @@ def test_a_spoilt_time_rule_hides_no_table(cottage: House, app: flask.Flask) -> 
     Match.update(clock={"move": -1}).where(Match.id == table.id).execute()
     told = Program(app).get("/tables").get_json()["items"][0]
     assert (told["id"], told["clock"], told["rule"]) == (table.id, None, "")
-
-
-def test_the_sentences_come_in_the_language_that_is_asked_for(cottage: House, app: flask.Flask) -> None:
-    table = cottage.table("Ailsa", seats=2)
-    german = Program(app).get(f"/tables/{table.id}", headers={"Accept-Language": "de"})
-    assert german.get_json()["rule"].startswith("1 Tag")
-    assert lobby.open_tables(game="clans", before=table.id) == []

@@ -181,3 +181,24 @@ def test_the_worker_shows_the_last_message_about_a_match_and_leads_there(
     push(window, page, village.site, title="Your turn", **told)
     page.wait_for_function(f"async () => (await ({SHOWN})()).length")
     assert worker.evaluate(CLICK) == [f"focus {path}", 0]
+
+
+def test_the_worker_leads_to_no_other_site(window: BrowserContext) -> None:
+    page = window.new_page()
+    page.goto("/")
+    page.wait_for_function(READY)
+    [worker] = window.service_workers
+    led = """async (paths) => {
+      const done = [];
+      clients.openWindow = async (path) => { done.push(path); };
+      await Promise.allSettled(paths.map(bring));
+      return done;
+    }"""
+    others = [
+        "//elsewhere.example.org/",
+        "https://elsewhere.example.org/",
+        "/\\elsewhere.example.org/",
+        "javascript:1",
+        "//[",
+    ]
+    assert worker.evaluate(led, [*others, "/matches/7"]) == ["/matches/7"]

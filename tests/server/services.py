@@ -112,6 +112,6 @@ def service(monkeypatch: pytest.MonkeyPatch, answer: Callable[[Asked], Answer] |
         running.close()
 
 
-def line(*, loopback: bool = False) -> guarded.Line:
+def passage(*, loopback: bool = False) -> guarded.Passage:
     """Return a way on which every name is that of the service."""
-    return guarded.Line(loopback=loopback, resolve=lambda *_: [PUBLIC], context=trusting())
+    return guarded.Passage(loopback=loopback, resolve=lambda *_: [PUBLIC], context=trusting())

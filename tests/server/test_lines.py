@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import multiprocessing
 import os
 import signal
@@ -283,3 +285,45 @@ def test_a_turn_of_a_parent_is_not_that_of_its_child(tmp_path: Path) -> None:
         child.start()
         assert told.get(timeout=10) is False
         child.join()
+
+
+def test_processes_take_turns_again_when_their_file_was_removed(tmp_path: Path) -> None:
+    told = FORK.Queue()
+    path = tmp_path / "line"
+    peers = Peers(str(path))
+    with peers.turn(1) as came:
+        assert came
+    path.unlink()
+    child = FORK.Process(target=_hold, args=(str(path), told))
+    child.start()
+    try:
+        assert told.get(timeout=10) == "in"
+        with peers.turn(0.05) as came:
+            assert not came
+    finally:
+        child.kill()
+        child.join()
+    with peers.turn(0.05) as came:
+        assert came
+
+
+def test_a_file_that_is_removed_in_a_turn_holds_nobody_up(tmp_path: Path) -> None:
+    path = tmp_path / "line"
+    peers = Peers(str(path))
+    for _ in range(3):
+        with peers.turn(0.05) as came:
+            assert came
+            path.unlink()
+
+
+def test_where_no_file_can_be_held_everybody_is_let_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a file system that knows no locks: SQLite alone decides, and says so if it cannot."""
+
+    def unknown(*_given: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "lockf", unknown)
+    since = time.monotonic()
+    with Peers(str(tmp_path / "line")).turn(1) as came:
+        assert came
+    assert time.monotonic() - since < 0.5

@@ -106,8 +106,8 @@ def app(cottage: House, monkeypatch: pytest.MonkeyPatch) -> flask.Flask:
     return application(cottage, monkeypatch)
 
 
-def channel(secret: str = SECRET, contact: str = "clachan@example.org", **line: Any) -> push.PushChannel:
-    return push.PushChannel(secret, contact, guarded.Line(**{"loopback": True, **line}))
+def channel(secret: str = SECRET, contact: str = "clachan@example.org", **passage: Any) -> push.PushChannel:
+    return push.PushChannel(secret, contact, guarded.Passage(**{"loopback": True, **passage}))
 
 
 def a_brief(phone: Phone, text: str = "Bran moved.", title: str = "Clans 7: it is your turn") -> Brief:
@@ -169,7 +169,18 @@ def test_every_answer_of_success_is_one(phone: Phone, status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "gone"), [(307, False), (400, False), (403, False), (404, True), (410, True), (413, False), (503, False)]
+    ("status", "gone"),
+    [
+        (101, False),
+        (103, False),
+        (307, False),
+        (400, False),
+        (403, False),
+        (404, True),
+        (410, True),
+        (413, False),
+        (503, False),
+    ],
 )
 def test_a_refusal_says_its_number_and_nothing_that_the_service_wrote(phone: Phone, status: int, gone: bool) -> None:
     phone.answers = [(status, {"Location": phone.address["endpoint"]})]
@@ -191,6 +202,23 @@ def test_a_service_is_left_alone_for_as_long_as_it_asks(cottage: House, phone: P
     run(cottage)
     assert len(phone.sent) == 2
     assert Way.get_by_id(way.id).failures == 0
+
+
+@pytest.mark.parametrize("seconds", ["86400", "999999", "99999999999", "9" * 5000])
+def test_a_service_that_asks_for_ages_is_left_alone_for_a_day(phone: Phone, cottage: House, seconds: str) -> None:
+    way = told(cottage, "Ailsa", phone)
+    ways.try_out(cottage.people["Ailsa"], way.id, cottage.now)
+    phone.answers = [(429, {"Retry-After": seconds}), (201, {})]
+    run(cottage)
+    [row] = Outbox.select().where((Outbox.way == way.id) & Outbox.done_at.is_null())
+    assert row.due_at - cottage.now == outbox.WAITS[-1]
+
+
+def test_an_answer_counts_though_the_rest_of_it_cannot_be_read(phone: Phone) -> None:
+    phone.answers = [(201, {"Transfer-Encoding": "chunked"}), (500, {"Transfer-Encoding": "chunked"})]
+    channel().deliver(a_brief(phone))
+    with pytest.raises(DeliveryError, match=r"^the answer was 500$"):
+        channel().deliver(a_brief(phone))
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -308,7 +336,7 @@ def test_a_device_is_stored_by_the_form_and_taken_away_by_it(cottage: House, app
     given = phone.address | {"endpoint": endpoint}
     ailsa, bran = (Visitor(app, cottage.people[name]) for name in ("Ailsa", "Bran"))
     answers = [one.post("/settings/devices", **given) for one in (ailsa, ailsa, bran)]
-    assert [(one.status_code, one.location) for one in answers] == [(302, "/settings#ways")] * 3
+    assert [(one.status_code, one.location) for one in answers] == [(302, "/settings#ways-told")] * 3
     assert [(way.user_id, way.kind, way.address["endpoint"]) for way in Way.select().order_by(Way.id)] == [
         (cottage.people[name].id, "push", endpoint) for name in ("Ailsa", "Bran")
     ]

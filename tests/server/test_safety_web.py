@@ -200,7 +200,7 @@ def test_s8_no_field_puts_a_header_into_an_answer_or_a_mail(cottage: House, sqli
     again, mails = Again(sqlite), 0
     for endpoint in POSTS:
         with app.test_request_context():
-            given = {"match_id": match.id, "seat": 0, "kind": "clans", "token": "x", "who": 4, "mail": 1, "which": 1, "way": 1}
+            given = {"match_id": match.id, "seat": 0, "kind": "clans", "token": "x", "who": 4}
             rule = next(rule for rule in app.url_map.iter_rules(endpoint) if "POST" in rule.methods)
             path = app.url_map.bind("x").build(endpoint, {name: given.get(name, 1) for name in rule.arguments}, "POST")
         for form in (dict.fromkeys(forms.FIELDS, wicked), {**FORMS.get(endpoint, {}), "text": wicked, "next": wicked}):

@@ -20,7 +20,7 @@ import requests
 from house import House, house_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from services import Answer, Asked, Service, line, service
+from services import Answer, Asked, Service, passage, service
 from test_webhook import program
 from together import quick_pictures
 
@@ -57,14 +57,14 @@ def brief(channel: Kind, kind: str) -> Brief:
 
 def sent(running: Service, kind: str) -> list[Asked]:
     """Send a message by a kind of way; return what the service was asked."""
-    channel = apprise.kinds(line())[kind]
+    channel = apprise.kinds(passage())[kind]
     channel.deliver(brief(channel, kind))
     return running.asked
 
 
-def failed(kind: str, way: guarded.Line | None = None) -> DeliveryError:
+def failed(kind: str, way: guarded.Passage | None = None) -> DeliveryError:
     """Return why a message was not delivered."""
-    channel = apprise.kinds(way or line())[kind]
+    channel = apprise.kinds(way or passage())[kind]
     with pytest.raises(DeliveryError) as told:
         channel.deliver(brief(channel, kind))
     assert not any(secret in str(told.value) for secret in SECRETS)
@@ -114,7 +114,7 @@ def test_ntfy_leads_to_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", GIVEN)
 def test_what_a_page_shows_of_an_address_is_no_secret(kind: str) -> None:
-    channel = apprise.kinds(line())[kind]
+    channel = apprise.kinds(passage())[kind]
     shown = channel.shown(channel.read(GIVEN[kind]))
     assert shown
     assert not any(secret in shown for secret in SECRETS)
@@ -157,11 +157,11 @@ def test_what_a_page_shows_of_an_address_is_no_secret(kind: str) -> None:
 )
 def test_what_is_no_address_of_the_service_is_refused(kind: str, filled: dict[str, str]) -> None:
     with pytest.raises(DeliveryError):
-        apprise.kinds(line())[kind].read(filled)
+        apprise.kinds(passage())[kind].read(filled)
 
 
 def test_a_bare_word_is_a_topic_of_the_usual_server_and_others_may_have_their_own() -> None:
-    channel = apprise.kinds(line())["ntfy"]
+    channel = apprise.kinds(passage())["ntfy"]
     assert channel.read({"url": "my-topic"}) == {"server": "https://ntfy.sh", "topic": "my-topic"}
     found = channel.read({"url": "https://ntfy.example.org:8443/my-topic/"})
     assert found == {"server": "https://ntfy.example.org:8443", "topic": "my-topic"}
@@ -170,9 +170,9 @@ def test_a_bare_word_is_a_topic_of_the_usual_server_and_others_may_have_their_ow
 @pytest.mark.parametrize("kind", ["ntfy", "matrix"])
 def test_this_machine_is_reached_in_development_only(kind: str) -> None:
     filled = GIVEN[kind] | {"server": "http://127.0.0.1:9000", "url": "http://127.0.0.1:9000/topic"}
-    assert apprise.kinds(line(loopback=True))[kind].read(filled)["server"] == "http://127.0.0.1:9000"
+    assert apprise.kinds(passage(loopback=True))[kind].read(filled)["server"] == "http://127.0.0.1:9000"
     with pytest.raises(DeliveryError):
-        apprise.kinds(line())[kind].read(filled)
+        apprise.kinds(passage())[kind].read(filled)
 
 
 @pytest.mark.parametrize("found", [["127.0.0.1"], ["93.184.216.34", "10.0.0.1"], []])
@@ -181,7 +181,7 @@ def test_a_name_that_leads_to_a_private_machine_is_not_called(
     kind: str, found: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket, "create_connection", lambda *_: pytest.fail("connected"))
-    fault = failed(kind, guarded.Line(resolve=lambda *_: found))
+    fault = failed(kind, guarded.Passage(resolve=lambda *_: found))
     assert str(fault) == "the name does not belong to a public machine"
 
 
@@ -248,20 +248,20 @@ def test_a_message_is_over_in_time_however_slowly_it_is_answered(kind: str, monk
 
 def test_a_service_is_known_by_a_good_certificate_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     with service(monkeypatch, done) as running:
-        fault = failed("discord", guarded.Line(resolve=lambda *_: ["93.184.216.34"]))
+        fault = failed("discord", guarded.Passage(resolve=lambda *_: ["93.184.216.34"]))
     assert "its certificate is not good" in str(fault)
     assert (running.asked, fault.unknown) == ([], False)
 
 
 def test_a_long_answer_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     with service(monkeypatch, lambda _: Answer(200, b"x" * 3_000_000)):
-        session = line().session()
+        session = passage().session()
         assert len(session.get("https://example.org/").content) <= sessions.MOST_READ
 
 
 def test_another_machine_than_the_services_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     with service(monkeypatch, done) as running:
-        session = line().session({"discord.com"})
+        session = passage().session({"discord.com"})
         with pytest.raises(requests.ConnectionError):
             session.post("https://example.org/", data=b"x")
     assert (running.asked, str(session.refusal())) == ([], "another machine than that of the service")
@@ -281,7 +281,7 @@ def test_the_library_says_nothing_into_the_log(
 
 def deliver(kind: str) -> None:
     """Send a message, whatever becomes of it."""
-    channel = apprise.kinds(line())[kind]
+    channel = apprise.kinds(passage())[kind]
     try:
         channel.deliver(brief(channel, kind))
     except DeliveryError:
@@ -307,7 +307,7 @@ def test_a_plugin_asks_of_the_network_what_we_see_to_and_nothing_else(kind: str)
 
 
 def test_there_are_no_kinds_but_those_of_the_list() -> None:
-    assert set(apprise.kinds(line())) == set(hand.PLUGINS) == set(GIVEN)
+    assert set(apprise.kinds(passage())) == set(hand.PLUGINS) == set(GIVEN)
 
 
 def test_what_a_plugin_trips_over_is_not_told_in_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +326,7 @@ def test_what_a_plugin_trips_over_is_not_told_in_its_words(monkeypatch: pytest.M
 def test_whatever_is_given_an_address_of_the_service_comes_of_it_or_a_refusal(
     kind: str, places: list[tuple[int, str]]
 ) -> None:
-    channel = apprise.kinds(line())[kind]
+    channel = apprise.kinds(passage())[kind]
     spoilt = dict(GIVEN[kind])
     for place, text in places:
         name = sorted(spoilt)[place % len(spoilt)]

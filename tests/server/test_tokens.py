@@ -80,6 +80,7 @@ def test_the_tokens_of_a_deleted_account_end(house: House) -> None:
     token = tokens.make(house.people["Ailsa"], "A bot", ["read"], house.now)
     accounts.forget(house.people["Ailsa"], house.now)
     assert tokens.holder(token, house.now) is None
+    assert Token.select().count() == 0, "nor is what they were called kept"
 
 
 def test_use_is_noted_once_a_day(house: House) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 import flask
 import pytest
@@ -10,6 +11,7 @@ from house import House
 from visitor import Visitor, application
 
 from server import ways
+from server.channels import NOT_FOUND
 from server.models import Outbox, Seat, User, Way
 
 TOKEN = "tk_verysecretaaaaaaaa"
@@ -27,7 +29,13 @@ def ailsa(cottage: House, app: flask.Flask) -> Visitor:
 
 def given(ailsa: Visitor, **more: str) -> Way:
     """Fill the form of a service in; return what is stored."""
-    form = {"kind": "ntfy", "url": "https://ntfy.sh/very-secret-topic", "token": TOKEN, "takes-turn": "yes", "takes-end": "yes"}
+    form = {
+        "kind": "ntfy",
+        "url": "https://ntfy.sh/very-secret-topic",
+        "token": TOKEN,
+        "takes-turn": "yes",
+        "takes-end": "yes",
+    }
     assert ailsa.post("/settings/ways", **{**form, **more}).status_code == 302
     return Way.select().order_by(Way.id.desc()).get()
 
@@ -100,25 +108,54 @@ def test_nobody_touches_the_ways_of_others(cottage: House, app: flask.Flask, ail
     assert "ntfy.sh/ve" not in bran.get("/settings").text
 
 
-def test_what_failed_is_told_on_the_page(cottage: House, ailsa: Visitor) -> None:
+def test_what_failed_is_told_on_the_page_in_words_and_when_it_is_tried_again(cottage: House, ailsa: Visitor) -> None:
     way = given(ailsa)
-    Way.update(failing_since=cottage.now, failures=2, fault="the answer was 502").execute()
-    assert "the answer was 502. It is tried again." in ailsa.get("/settings").text
+    Way.update(failing_since=cottage.now, failures=2, fault=NOT_FOUND).execute()
+    again = cottage.now + timedelta(minutes=5)
+    Outbox.update(attempts=2, due_at=again).where(Outbox.way == way.id).execute()
+    page = ailsa.get("/settings").text
+    assert "there is no machine of that name." in page
+    assert f'It is tried again <time datetime="{again:%Y-%m-%dT%H:%M}' in page
+    Outbox.update(state="dropped", done_at=cottage.now).execute()
+    assert "It is tried again with the next message." in ailsa.get("/settings").text
     Way.update(stopped_at=cottage.now).execute()
-    assert "Nothing is sent there any more: the answer was 502." in ailsa.get("/settings").text
+    assert "Nothing is sent there any more: there is no machine of that name." in ailsa.get("/settings").text
     ways.remove(cottage.people["Ailsa"], way.id, cottage.now)
 
 
-def test_quiet_hours_are_asked_for_where_something_would_be_quiet(cottage: House, ailsa: Visitor) -> None:
+def test_quiet_hours_are_asked_for_and_found_from_the_ways(cottage: House, ailsa: Visitor) -> None:
     form = {"zone": "UTC", "hush": "22:00", "wake": "07:00"}
-    assert "Quiet hours" not in ailsa.get("/settings").text
-    given(ailsa)
-    assert "Quiet hours" in ailsa.get("/settings").text
+    page = ailsa.get("/settings").text
+    assert '<a href="#quiet">quiet hours</a>' in page
+    assert 'id="quiet"' in page
     ailsa.post("/settings", **form)
     assert User.get_by_id(cottage.people["Ailsa"].id).quiet == "22:00-07:00"
     assert ailsa.post("/settings", **{**form, "wake": ""}).status_code == 422
     page = ailsa.get("/settings").text
     assert 'name="hush" type="time" value="22:00"' in page
+
+
+@pytest.mark.parametrize(
+    ("path", "place", "form"),
+    [
+        ("/settings/tokens", "tokens", {"label": "A bot", "read": "yes"}),
+        ("/settings/ways", "ways", {"kind": "ntfy", "url": "https://ntfy.sh/very-secret-topic"}),
+        ("/settings/feeds", "feeds", {"kind": "calendar"}),
+        ("/settings/webhook", "webhook", {"url": "https://example.org/called"}),
+    ],
+)
+def test_what_was_done_or_refused_is_said_in_the_section_of_the_form(
+    ailsa: Visitor, path: str, place: str, form: dict[str, str]
+) -> None:
+    answer = ailsa.post(path, **form)
+    assert answer.location == f"/settings#{place}-told"
+    page = ailsa.get("/settings").text
+    assert page.count('class="messages"') == 1
+    assert page.index(f'id="{place}"') < page.index(f'id="{place}-told"') < page.index('class="messages"')
+    assert f'<div class="told" id="{place}-told" tabindex="-1"></div>' in ailsa.get("/settings").text
+    page = ailsa.post(path, kind="ntfy", url="json://localhost/", label="").text
+    assert page.count('role="alert" tabindex="-1" autofocus') == 1
+    assert page.index(f'id="{place}"') < page.index('id="refused"')
 
 
 def test_a_match_is_silenced_on_its_page(cottage: House, app: flask.Flask, ailsa: Visitor) -> None:

@@ -25,7 +25,7 @@ from together import everything_stored, in_parallel, quick_pictures, refused
 from visitor import Visitor, application
 
 from server import accounts, db, hooks, lobby, log, outbox, preferences, seating
-from server.channels import Call, DeliveryError, Way, webhook
+from server.channels import Call, Carrier, DeliveryError, answered, webhook
 from server.channels.webhook import call as wire
 from server.models import Outbox, User, Webhook
 from server.settings import Settings
@@ -119,7 +119,7 @@ def called(house: House, line: Line | None = None) -> list[dict]:
     return [json.loads(call.body) for call in line.calls]
 
 
-def run(chosen: Settings, house: House, caller: Way[Call]) -> None:
+def run(chosen: Settings, house: House, caller: Carrier[Call]) -> None:
     """Let some ticks pass in one moment: each makes one call for each person."""
     for _ in range(8):
         hooks.run(chosen, lambda: house.now, caller)
@@ -380,15 +380,15 @@ def test_after_a_day_of_failure_a_program_is_given_up_and_its_owner_told(house: 
     _, user = awaited(house, match)
     for _ in range(400):
         house.later(minutes=10)
-        called(house, Line(DeliveryError("the answer was 500")))
+        called(house, Line(answered(500)))
         if hooks.of(user).stopped:
             break
     assert timedelta(days=1) <= house.now - START < timedelta(days=2)
-    assert hooks.of(user).stopped == "the answer was 500"
+    assert hooks.of(user).stopped == "something is broken there"
     (message,) = [message for message in house.mail() if message.to_name == user.name]
     assert message.subject == "Your program is not called any more"
     assert "example.org" in message.text
-    assert "the answer was 500" in message.text
+    assert "something is broken there" in message.text
     house.move(match)
     house.move(match)
     assert (
@@ -450,6 +450,23 @@ def test_a_program_that_hardly_answers_holds_nobody_up(
     house.later(minutes=6)
     hooks.run(house.settings, lambda: house.now, line)
     assert line.spent == 10
+
+
+def test_a_new_call_waits_like_the_others_for_a_program_that_fails(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks.give(house.people["Ailsa"], ADDRESS, house.settings, house.now)
+    line = Tarpit("example", DeliveryError("no answer: it took too long"), monkeypatch)
+    for number in range(3):
+        match = house.started("Ailsa", "Bran")
+        while awaited(house, match)[1].name != "Ailsa":
+            house.move(match)
+        hooks.run(house.settings, lambda: house.now, line)
+        assert len(line.calls) == 1, f"a dead program costs no try for each call, such as {number}"
+        house.later(seconds=10)
+    house.later(minutes=1)
+    hooks.run(house.settings, lambda: house.now, line)
+    assert len(line.calls) == 2
 
 
 def test_a_run_of_calls_has_an_end(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

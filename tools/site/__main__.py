@@ -24,4 +24,8 @@ def build(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(build(Path(*sys.argv[1:2] or [ROOT / "var" / "site"])))
+    site = Path(*sys.argv[1:2] or [ROOT / "var" / "site"])
+    failed = build(site)
+    if not failed:
+        print(f"The site begins at {site / 'index.html'}")
+    sys.exit(failed)

@@ -25,6 +25,7 @@ html_theme_path = [str(HERE)]
 html_title = "Clachan"
 html_copy_source = False
 html_use_index = False
+html_search_scorer = str(HERE / "scorer.js")
 html_permalinks_icon = "#"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -19,28 +20,33 @@ def gather(folder: Path) -> None:
     shutil.copytree(ROOT / "docs", folder, dirs_exist_ok=True)
     for name, page in BESIDE.items():
         shutil.copy(ROOT / name, folder / page)
-    pages = {path.name for path in folder.glob("*.md")}
-    for path in folder.glob("*.md"):
-        path.write_text(_linked(path.read_text(encoding="utf-8"), pages - {path.name}), encoding="utf-8")
+    pages = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    titles = {name: text.partition("\n")[0].removeprefix("# ") for name, text in pages.items()}
+    for name, text in pages.items():
+        others = {page: title for page, title in titles.items() if page != name}
+        Path(folder, name).write_text(_linked(text, others), encoding="utf-8")
     for name in LENT:
         there = folder / "_static" / name
         there.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(STATIC / name, there)
 
 
-def _linked(text: str, pages: set[str]) -> str:
-    """Return the text of a page with its links set right, and with one wherever a page is named by its file."""
+def _linked(text: str, titles: Mapping[str, str]) -> str:
+    """Return the text of a page with its links set right, and with one wherever a page is named by its file.
+
+    `titles` are those of the other pages, by file.
+    """
     parts = FENCED.split(text)
-    parts[::2] = [_in_prose(part, pages) for part in parts[::2]]
+    parts[::2] = [_in_prose(part, titles) for part in parts[::2]]
     return "".join(parts)
 
 
-def _in_prose(text: str, pages: set[str]) -> str:
+def _in_prose(text: str, titles: Mapping[str, str]) -> str:
     text = text.replace("](docs/", "](").replace("](../", "](")
     for name, page in BESIDE.items():
         text = text.replace(f"]({name}", f"]({page}").replace(f"`{name}`", f"`{page}`")
-    return NAMED.sub(lambda found: _link(found[0], found[1], pages), text)
+    return NAMED.sub(lambda found: _link(found[0], found[1], titles), text)
 
 
-def _link(word: str, page: str, pages: set[str]) -> str:
-    return f"[{word}]({page})" if page in pages else word
+def _link(word: str, page: str, titles: Mapping[str, str]) -> str:
+    return f"[{titles[page]}]({page})" if page in titles else word

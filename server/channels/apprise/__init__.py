@@ -7,22 +7,21 @@ A plugin of the library is made for each message out of what was checked before.
 from __future__ import annotations
 
 from server.channels import Kind
-from server.channels.apprise.discord import Discord
+from server.channels.apprise.hooks import Discord, Slack
 from server.channels.apprise.matrix import Matrix
 from server.channels.apprise.ntfy import Ntfy
-from server.channels.apprise.slack import Slack
 from server.channels.apprise.telegram import Telegram
-from server.channels.guarded import Line
+from server.channels.guarded import Passage
 
 __all__ = ["kinds"]
 
 
-def kinds(line: Line) -> dict[str, Kind]:
+def kinds(passage: Passage) -> dict[str, Kind]:
     """Return the channels, these and no others, by the word that is stored for each."""
     return {
-        "discord": Discord(line),
-        "matrix": Matrix(line),
-        "ntfy": Ntfy(line),
-        "slack": Slack(line),
-        "telegram": Telegram(line),
+        "discord": Discord(passage),
+        "matrix": Matrix(passage),
+        "ntfy": Ntfy(passage),
+        "slack": Slack(passage),
+        "telegram": Telegram(passage),
     }

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from server.channels import Brief, DeliveryError
-from server.channels.guarded import Line
+from server.channels.guarded import Passage
 
 # Where each plugin is found in the library: module and class. There are no others for us.
 PLUGINS: Final = {
@@ -24,7 +24,7 @@ _DOOR: Final = threading.Lock()
 
 def over(
     kind: str,
-    line: Line,
+    passage: Passage,
     brief: Brief,
     text: str,
     given: Mapping[str, Any],
@@ -41,7 +41,7 @@ def over(
     # As with the library itself: only who sends something needs it.
     from server.channels.apprise.exchanges import IN_HAND
 
-    session = line.session(hosts)
+    session = passage.session(hosts)
     held = IN_HAND.set(session)
     try:
         sent = _made(kind, given, after or {}).notify(title=brief.title, body=text, body_format="text")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from engine.language import later
 from server.channels import Blank, Brief, DeliveryError
 from server.channels.apprise import hand
-from server.channels.guarded import Line
+from server.channels.guarded import Passage
 from server.channels.webhook.address import HTTPS, target
 
 _ROOM: Final = re.compile(r"![A-Za-z0-9_.=/+-]{6,100}(?::[A-Za-z0-9.-]{1,100}(?::[0-9]{1,5})?)?")
@@ -35,13 +35,13 @@ class Matrix:
         ),
     )
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, passage: Passage) -> None:
+        self._passage = passage
 
     def read(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return homeserver, room and token."""
         server, room, token = (given.get(name, "").strip() for name in ("server", "room", "token"))
-        where = target(server if "://" in server else f"https://{server}", loopback=self._line.loopback)
+        where = target(server if "://" in server else f"https://{server}", loopback=self._passage.loopback)
         if where.path != "/" or ":" in where.host:
             raise DeliveryError(later("That is not the address of a homeserver of Matrix."))
         if not _ROOM.fullmatch(room):
@@ -57,10 +57,9 @@ class Matrix:
 
     def deliver(self, message: Brief) -> None:
         """Send a message to the room; a second try is known by its number."""
-        where, token = target(message.address["server"], loopback=self._line.loopback), message.address["token"]
+        where, token = target(message.address["server"], loopback=self._passage.loopback), message.address["token"]
         given: dict[str, Any] = {"host": where.host, "secure": where.secure, "targets": [message.address["room"]]}
         given |= {"port": None if where.secure and where.port == HTTPS else where.port, "password": token}
         given |= {"include_image": False, "discovery": False, "e2ee": False, "hsreq": False}
         after = {"access_token": token, "transaction_id": message.message_id}
-        text = f"{message.text}\n{message.url}".strip()
-        hand.over("matrix", self._line, message, text, given, hosts={where.host}, after=after)
+        hand.over("matrix", self._passage, message, message.linked, given, hosts={where.host}, after=after)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from engine.language import later
 from server.channels import Blank, Brief, DeliveryError
 from server.channels.apprise import hand
-from server.channels.guarded import Line
+from server.channels.guarded import Passage
 from server.channels.webhook.address import HTTPS, target
 
 _TOPIC: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -37,13 +37,13 @@ class Ntfy:
         ),
     )
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, passage: Passage) -> None:
+        self._passage = passage
 
     def read(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return server, topic and token; a word alone is a topic of the usual server."""
         url, token = given.get("url", "").strip(), given.get("token", "").strip()
-        where = target(USUAL + url if _TOPIC.fullmatch(url) else url, loopback=self._line.loopback)
+        where = target(USUAL + url if _TOPIC.fullmatch(url) else url, loopback=self._passage.loopback)
         topic = where.path.removeprefix("/").removesuffix("/")
         if not _TOPIC.fullmatch(topic) or ":" in where.host:
             raise DeliveryError(later("That is not the address of a topic of ntfy."))
@@ -58,9 +58,9 @@ class Ntfy:
 
     def deliver(self, message: Brief) -> None:
         """Publish a message."""
-        where = target(message.address["server"], loopback=self._line.loopback)
+        where = target(message.address["server"], loopback=self._passage.loopback)
         token = message.address.get("token")
         given: dict[str, Any] = {"host": where.host, "secure": where.secure, "targets": [message.address["topic"]]}
         given |= {"port": None if where.secure and where.port == HTTPS else where.port, "mode": "private"}
         given |= {"include_image": False, "click": message.url} | ({"auth": "token", "token": token} if token else {})
-        hand.over("ntfy", self._line, message, message.text or message.url, given, hosts={where.host})
+        hand.over("ntfy", self._passage, message, message.text or message.url, given, hosts={where.host})

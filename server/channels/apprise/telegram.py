@@ -9,7 +9,7 @@ from typing import Final
 from engine.language import later
 from server.channels import Blank, Brief, DeliveryError
 from server.channels.apprise import hand
-from server.channels.guarded import Line
+from server.channels.guarded import Passage
 
 _TOKEN: Final = re.compile(r"[0-9]{6,14}:[A-Za-z0-9_-]{30,50}")
 _CHAT: Final = re.compile(r"-?[0-9]{4,20}|@[A-Za-z][A-Za-z0-9_]{3,31}")
@@ -32,8 +32,8 @@ class Telegram:
         ),
     )
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, passage: Passage) -> None:
+        self._passage = passage
 
     def read(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return token and chat."""
@@ -51,5 +51,12 @@ class Telegram:
     def deliver(self, message: Brief) -> None:
         """Send a message to the chat."""
         given = {"bot_token": message.address["token"], "targets": [message.address["chat"]], "detect_owner": False}
-        text = f"{message.text}\n{message.url}".strip()
-        hand.over("telegram", self._line, message, text, given, hosts={"api.telegram.org"}, lasting={401, 403, 404})
+        hand.over(
+            "telegram",
+            self._passage,
+            message,
+            message.linked,
+            given,
+            hosts={"api.telegram.org"},
+            lasting={401, 403, 404},
+        )

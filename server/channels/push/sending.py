@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from typing import Final
 from urllib.parse import urlsplit
 
 from server.channels import Blank, Brief, DeliveryError
-from server.channels.guarded import Line
+from server.channels.guarded import Passage
 from server.channels.push import device, key
 from server.channels.webhook import target
 
@@ -30,15 +31,15 @@ def is_installed() -> bool:
 
 class PushChannel:
     """Shows messages on people's devices. `secret` is that of the house, `contact` the mail address at which those who
-    run push services reach its keeper, and `line` the way to public machines."""
+    run push services reach its keeper, and `passage` the way to public machines."""
 
     name = "Push"
     blanks: Sequence[Blank] = ()
 
-    def __init__(self, secret: str, contact: str, line: Line) -> None:
+    def __init__(self, secret: str, contact: str, passage: Passage) -> None:
         self._secret = secret
         self._contact = contact
-        self._line = line
+        self._passage = passage
 
     @property
     def key(self) -> str:
@@ -47,7 +48,7 @@ class PushChannel:
 
     def read(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the address of a device. Raises `DeliveryError` with a sentence to translate."""
-        return device.read(given, loopback=self._line.loopback)
+        return device.read(given, loopback=self._passage.loopback)
 
     def shown(self, address: Mapping[str, str]) -> str:
         """Return the host of the push service."""
@@ -61,12 +62,12 @@ class PushChannel:
         from py_vapid import Vapid02, VapidException
 
         endpoint, keys = message.address["endpoint"], {name: message.address[name] for name in device.KEYS}
-        where = target(endpoint, loopback=self._line.loopback)
+        where = target(endpoint, loopback=self._passage.loopback)
         claims = {"aud": f"{'https' if where.secure else 'http'}://{where.authority}", "sub": f"mailto:{self._contact}"}
         # Its own check of mail addresses knows no domain of one word.
         signer = Vapid02(key.private(self._secret), {"no-strict": True})
-        with self._line.session() as session:
-            try:
+        with self._passage.session() as session:
+            with suppress(pywebpush.WebPushException, VapidException, requests.RequestException):
                 pywebpush.webpush(
                     {"endpoint": endpoint, "keys": keys},
                     payload(message),
@@ -75,12 +76,10 @@ class PushChannel:
                     ttl=LIVES,
                     requests_session=session,
                 )
-            except (pywebpush.WebPushException, VapidException, requests.RequestException):
-                # The library takes some answers of success for others.
-                if session.status // 100 != 2:
-                    gone = session.status in GONE
-                    fault = session.refusal()
-                    raise DeliveryError(str(fault), unknown=fault.unknown, wait=fault.wait, gone=gone) from None
+            # The library takes some answers of success for others, and others for some of success.
+            if session.status // 100 != 2:
+                fault, gone = session.refusal(), session.status in GONE
+                raise DeliveryError(str(fault), unknown=fault.unknown, wait=fault.wait, gone=gone, said=fault.said)
 
 
 def payload(message: Brief) -> str:

@@ -10,7 +10,7 @@ import ssl
 import time
 from typing import Final
 
-from server.channels import Call, DeliveryError
+from server.channels import NO_ANSWER, Call, DeliveryError, answered
 from server.channels.webhook import reach
 from server.channels.webhook.address import Target, target
 
@@ -46,9 +46,9 @@ class WebhookChannel:
                 line.sendall(_request(message, where, body, int(time.time())))
                 status = _status(line, ends)
         except (OSError, ValueError) as fault:
-            raise DeliveryError(f"no answer: {reach.cause(fault)}") from None
+            raise DeliveryError(f"no answer: {reach.cause(fault)}", said=NO_ANSWER) from None
         if status // 100 != 2:
-            raise DeliveryError(f"the answer was {status}", permanent=status == GONE)
+            raise answered(status, permanent=status == GONE)
 
 
 def signature(secret: str, number: str, moment: int, body: bytes) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 import dns.exception
 import dns.resolver
 
-from server.channels import DeliveryError
+from server.channels import NO_ANSWER, NOT_FOUND, NOT_PUBLIC, DeliveryError
 from server.channels.webhook.address import Target, is_address, is_loopback, is_public
 
 LONGEST_LOOKUP: Final = 2.0
@@ -27,7 +27,8 @@ def lookup(name: str, seconds: float) -> Sequence[str]:
     try:
         return list(dns.resolver.resolve_name(name, lifetime=seconds).addresses())
     except dns.exception.DNSException as fault:
-        raise DeliveryError(f"the name cannot be looked up: {type(fault).__name__}") from None
+        said = NOT_FOUND if isinstance(fault, dns.resolver.NXDOMAIN) else NO_ANSWER
+        raise DeliveryError(f"the name cannot be looked up: {type(fault).__name__}", said=said) from None
 
 
 def checked(where: Target, resolve: Resolver, *, loopback: bool) -> Sequence[str]:
@@ -38,7 +39,7 @@ def checked(where: Target, resolve: Resolver, *, loopback: bool) -> Sequence[str
     found = resolve(where.host, LONGEST_LOOKUP)
     # One that is not public among others is no mistake but an attempt.
     if not found or not all(is_public(address) for address in found):
-        raise DeliveryError("the name does not belong to a public machine")
+        raise DeliveryError("the name does not belong to a public machine", said=NOT_PUBLIC)
     return found
 
 

@@ -98,7 +98,7 @@ class Workshop:
 
     def make(self, words: list[str]) -> None:
         """See what make would do; of `make run`, do that but for what sets the machine up."""
-        shown = ("make", "-n", "-o", ".venv/run.done", "-o", ".venv/dev.done", *words)
+        shown = ("make", "-n", "--no-print-directory", "-o", ".venv/run.done", "-o", ".venv/dev.done", *words)
         told = subprocess.run(shown, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         if words == ["run"]:
             for line in told.splitlines():

@@ -466,11 +466,11 @@ def test_a_server_that_was_down_is_found_again(
     server.restart()
     folder.put(mail(2))
     wait(lambda: keeper.mails == [mail(1), mail(2)])
-    wait(lambda: len(caplog.records) == 2)
-    assert [record.message for record in caplog.records] == [
-        f"No mail can be fetched from {USER} at 127.0.0.1: it cannot be reached (Connection refused).",
-        f"Mail is fetched again from {USER} at 127.0.0.1",
-    ]
+    wait(lambda: caplog.records[-1].message == f"Mail is fetched again from {USER} at 127.0.0.1")
+    # A connection that was just being made is reset first, which is another reason.
+    unreachable = f"No mail can be fetched from {USER} at 127.0.0.1: it cannot be reached (Connection "
+    told = [record.message.removeprefix(unreachable) for record in caplog.records[:-1]]
+    assert told in (["refused)."], ["reset by peer).", "refused)."], ["reset by peer)."])
 
 
 @needs_dovecot

@@ -10,6 +10,7 @@ from pathlib import Path
 import dovecot
 import pytest
 from house import House, house_settings
+from pagers import Pager
 from postgresql import POSTGRES, Copies, Server, binaries
 
 from server import db
@@ -131,3 +132,9 @@ def cottage(sqlite: str, tmp_path: Path) -> Iterator[House]:
     """As `house`, on SQLite only."""
     with db.connected():
         yield House(house_settings(sqlite, tmp_path))
+
+
+@pytest.fixture
+def pager() -> Pager:
+    """Hand out a service that notes what it is given, and fails as it is told to."""
+    return Pager()

@@ -21,11 +21,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     quick_pictures(monkeypatch)
 
 
-@pytest.fixture
-def pager() -> Pager:
-    return Pager()
-
-
 def test_what_fails_is_tried_again_with_the_same_number(house: House, pager: Pager) -> None:
     paged(house, pager)
     match = house.started("Ailsa", "Bran")

@@ -21,11 +21,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     quick_pictures(monkeypatch)
 
 
-@pytest.fixture
-def pager() -> Pager:
-    return Pager()
-
-
 def test_a_silenced_match_is_told_of_by_mail_alone(house: House, pager: Pager) -> None:
     paged(house, pager)
     match = house.begun("Ailsa", "Bran")

@@ -12,11 +12,6 @@ from server.errors import Refused
 from server.models import Outbox, Way
 
 
-@pytest.fixture
-def pager() -> Pager:
-    return Pager()
-
-
 def test_a_trial_takes_the_place_of_one_that_waits(house: House, pager: Pager) -> None:
     way, ailsa = paged(house, pager), house.people["Ailsa"]
     for _ in range(3):

@@ -20,11 +20,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     quick_pictures(monkeypatch)
 
 
-@pytest.fixture
-def pager() -> Pager:
-    return Pager()
-
-
 def test_a_new_way_is_sent_a_trial_message(house: House, pager: Pager) -> None:
     ways.add(house.people["Ailsa"], "pager", {"number": "12345"}, {"pager": pager}, house.now)
     (brief,) = tell(house, pager)

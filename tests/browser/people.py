@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import argon2
@@ -132,6 +133,15 @@ class Person:
         else:
             self.page.locator("#confirm-button").click()
         expect(self.page.locator("#facts")).not_to_have_attribute("data-seq", str(before))
+
+
+def until(page: Page, script: str, right: Callable[[Any], bool]) -> None:
+    """Wait until a script has the right result; unlike `wait_for_function`, this awaits what it promises."""
+    for _ in range(100):
+        if right(found := page.evaluate(script)):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(found)
 
 
 def read(text: str) -> tuple[str, str, list[str]]:

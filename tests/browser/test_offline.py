@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from house import House
-from people import DESKTOP
+from people import DESKTOP, until
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from server.errors import Refused
@@ -32,15 +31,6 @@ def context(village: House, browser: Browser) -> Iterator[BrowserContext]:
     window = browser.new_context(base_url=village.site, locale="en-GB", **DESKTOP)
     yield window
     window.close()
-
-
-def until(page: Page, script: str, right: Callable[[Any], bool]) -> None:
-    """Wait until a script has the right result."""
-    for _ in range(100):
-        if right(found := page.evaluate(script)):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(found)
 
 
 def opened(context: BrowserContext, path: str) -> Page:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from house import House
-from people import DESKTOP, PHONE, Person
+from people import DESKTOP, PHONE, Person, until
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from server.models import Way
@@ -74,7 +74,7 @@ def window(village: House, browser: Browser) -> Iterator[BrowserContext]:
 def settings(person: Person) -> Page:
     """Go to the settings when the browser has its worker."""
     person.page.goto("/settings")
-    person.page.wait_for_function(READY)
+    until(person.page, READY, bool)
     return person.page
 
 
@@ -165,28 +165,26 @@ def test_the_worker_shows_the_last_message_about_a_match_and_leads_there(
     path = f"/matches/{match.id}"
     page = window.new_page()
     page.goto("/")
-    page.wait_for_function(READY)
+    until(page, READY, bool)
     page.wait_for_function("() => navigator.serviceWorker.controller")
     told = {"text": "Bran moved.", "path": path, "language": "de"}
     push(window, page, village.site, title="Your turn", **told)
-    page.wait_for_function(f"async () => (await ({SHOWN})()).length")
+    until(page, SHOWN, bool)
     push(window, page, village.site, title="A reminder", **told)
-    page.wait_for_function(f"async () => (await ({SHOWN})())[0].title === 'A reminder'")
-    assert page.evaluate(SHOWN) == [
-        {"title": "A reminder", "body": "Bran moved.", "lang": "de", "tag": path, "data": path}
-    ]
+    reminder = {"title": "A reminder", "body": "Bran moved.", "lang": "de", "tag": path, "data": path}
+    until(page, SHOWN, lambda shown: shown == [reminder])
     [worker] = window.service_workers
     assert worker.evaluate(CLICK) == [f"open {path}", 0]
     page.goto(path)
     push(window, page, village.site, title="Your turn", **told)
-    page.wait_for_function(f"async () => (await ({SHOWN})()).length")
+    until(page, SHOWN, bool)
     assert worker.evaluate(CLICK) == [f"focus {path}", 0]
 
 
 def test_the_worker_leads_to_no_other_site(window: BrowserContext) -> None:
     page = window.new_page()
     page.goto("/")
-    page.wait_for_function(READY)
+    until(page, READY, bool)
     [worker] = window.service_workers
     led = """async (paths) => {
       const done = [];

@@ -24,12 +24,12 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
 from gunicorn.http.unreader import SocketUnreader
-from gunicorn.workers.gthread import ThreadWorker
 
 from server import create_app
 from server.settings import Settings
 from server.web import streams
 from server.web.bounds import CONNECTIONS, PATIENCE, SILENT, allow_files
+from server.web.leading import LeadingWorker, Shares
 from server.web.streams import Promise, Streams
 
 # For so many seconds at most a thread waits for a request, head and body, and a part of an answer is on its way.
@@ -92,7 +92,7 @@ class Intake(SocketUnreader):
         return bytes(super().chunk(size_hint))
 
 
-class Worker(ThreadWorker):
+class Worker(LeadingWorker):
     """A process of the server. Silent connections take no thread, and sockets of streams leave."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -110,7 +110,7 @@ class Worker(ThreadWorker):
             time.sleep(FULL)
 
     def enqueue_req(self, conn: Any) -> None:
-        """Give a connection to a thread, a new one only when it has begun to say something."""
+        """Answer what a connection asks; a new one when it has begun to say something."""
         if conn.initialized or conn.data_ready:
             super().enqueue_req(conn)
             return
@@ -120,7 +120,7 @@ class Worker(ThreadWorker):
         self.poller.register(conn.sock, EVENT_READ, partial(self.on_pending_socket_readable, conn))
 
     def handle(self, conn: Any) -> Any:
-        """Read a request in a thread and answer it; return whether the connection stays."""
+        """Read a request and answer it; return whether the connection stays."""
         if not conn.initialized:
             conn.init()
             conn.parser.unreader = Intake(conn.sock)
@@ -206,6 +206,7 @@ class Site(BaseApplication):
 
     def __init__(self, settings: Settings, listener: socket.socket) -> None:
         self._settings = settings
+        self.shares = Shares(settings.web_workers)
         self._options = {
             "bind": f"fd://{listener.detach()}",
             "worker_class": Worker,
@@ -213,6 +214,7 @@ class Site(BaseApplication):
             "loglevel": "warning",
             "errorlog": None,
             "workers": settings.web_workers,
+            "child_exit": lambda _parent, worker: self.shares.leave(worker.place),
             "threads": settings.web_threads,
             "worker_connections": CONNECTIONS,
             "keepalive": SILENT,

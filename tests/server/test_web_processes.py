@@ -22,7 +22,7 @@ from roles import CLACHAN, Site, filled, free_port, running, variables
 from visitor import application
 
 from server import log, talk
-from server.web import bounds, streams, workers
+from server.web import bounds, leading, streams, workers
 
 Open = Callable[..., Site]
 # A server that gives a request two seconds, so that a test takes less.
@@ -127,6 +127,87 @@ def dribble(connection: socket.socket, stop: threading.Event) -> None:
     with suppress(OSError):
         while not stop.wait(0.3):
             connection.sendall(b"a")
+
+
+def test_as_many_as_there_are_threads_but_one_may_hold_them_up(opened: Open) -> None:
+    site = opened(WEB_THREADS="4")
+    with ExitStack() as stack:
+        for _ in range(3):
+            slow = stack.enter_context(socket.create_connection(("127.0.0.1", site.port), timeout=20))
+            slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: here\r\nX: ")
+        time.sleep(0.3)
+        for _ in range(20):
+            began = time.monotonic()
+            assert site.get("/healthz").read() == b'{"ok":true}\n'
+            assert time.monotonic() - began < 1
+        # Threads that were held up take their turns again.
+        slow.sendall(b"a\r\n\r\n")
+        assert slow.recv(1000).startswith(b"HTTP/1.1 200 ")
+
+
+def test_what_is_asked_for_at_once_is_answered_in_order(opened: Open) -> None:
+    site = opened(WEB_THREADS="2")
+    count = 1500
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        asked = b"".join(
+            b"GET /%s HTTP/1.1\r\nHost: here\r\n\r\n" % (b"healthz" if n % 3 else b"static/none") for n in range(count)
+        )
+        sender = threading.Thread(target=connection.sendall, args=[asked])
+        sender.start()
+        heard = connection.makefile("rb")
+        for n in range(count):
+            answer = list(iter(lambda: heard.readline().strip(), b""))
+            assert answer[0].split()[1] == (b"200" if n % 3 else b"404")
+            lengths = [line for line in answer if line.lower().startswith(b"content-length:")]
+            heard.read(int(lengths[0].partition(b":")[2]))
+        sender.join()
+    assert site.get("/healthz").status == 200
+
+
+def test_no_process_takes_more_than_its_share_of_connections(opened: Open) -> None:
+    site = opened(WEB_WORKERS="2", WEB_THREADS="2")
+    while len(busy := children(site.role.process.pid)) < 2 or any(threads(child) < 3 for child in busy):
+        time.sleep(0.05)
+    kept = [site.connected() for _ in range(16)]
+    for one in kept:
+        one.request("GET", "/healthz")
+    assert all(one.getresponse().read() for one in kept)
+    mine = {one.sock.getsockname()[1] for one in kept}
+    shares = sorted(len(mine & callers(child, site.port)) for child in children(site.role.process.pid))
+    assert sum(shares) == 16
+    assert shares[0] >= 5
+
+
+def threads(process: int) -> int:
+    """Return how many threads a process has."""
+    return len(list(Path(f"/proc/{process}/task").iterdir()))
+
+
+def callers(process: int, port: int) -> set[int]:
+    """Return from which ports a process has connections to its own port."""
+    held = set()
+    for file in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(OSError):
+            held.add(os.readlink(file))
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return {
+        int(remote.rpartition(":")[2], 16)
+        for _n, local, remote, *_more, inode in (line[:10] for line in lines)
+        if int(local.rpartition(":")[2], 16) == port and f"socket:[{inode}]" in held
+    }
+
+
+def test_places_of_processes_that_are_no_more_are_given_again() -> None:
+    shares = leading.Shares(2)
+    first, second = shares.enter(), shares.enter()
+    shares.tell(first, 3)
+    assert not shares.has_more(first), "the other has not begun"
+    shares.tell(second, 0)
+    assert shares.has_more(first)
+    assert not shares.has_more(second)
+    shares.leave(second)
+    assert not shares.has_more(first)
+    assert shares.enter() == second
 
 
 def test_a_process_that_dies_is_replaced(opened: Open) -> None:

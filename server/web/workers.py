@@ -239,6 +239,8 @@ class Site(BaseApplication):
         # What is there now stays as long as the process: the collector need not look through it again and again.
         gc.collect()
         gc.freeze()
+        # Nearly all else goes by itself. What is kept of matches is much to look through, while everybody waits.
+        gc.set_threshold(20_000, 10, 20)
         return partial(_answer, app, self.streams)
 
 

@@ -12,7 +12,7 @@ import gzip
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -31,6 +31,8 @@ LIMIT: Final = 3.0
 """So many times as long as the plain page may the page of a match take."""
 GROWTH: Final = 1.2
 """So many times as much processor may an answer take when there is ten times as much in the database."""
+AGAIN: Final = 30
+"""So many matches are looked at again and again."""
 BYTES: Final = {"sqlite": 120.0, "postgresql": 160.0}
 """So much may a row of a log take on disk, with its hash and what finds it."""
 BOARD: Final = b'id="match"'
@@ -128,7 +130,7 @@ def house(url: str, folder: Path, finished: int, matches: int) -> Iterator[House
     with moves.site(chosen, running, 1, scheduler=False) as players:
         there = players[0]
         yield House(
-            there, players, pages(running, there.port), cycle(list(pages(running[:30], there.port))), running, size
+            there, players, pages(running, there.port), cycle(islice(pages(running, there.port), AGAIN)), running, size
         )
 
 
@@ -156,6 +158,8 @@ def looks(one: House, seconds: float) -> Looks:
     fresh = seen(clients.run(one.there, [one.fresh], seconds / 2), BOARD)
     if fresh.dry:
         raise SystemExit("All matches have been looked at before the time was over: begin more of them.")
+    # Moves have been made since the round before.
+    seen(clients.run(one.there, [islice(one.again, AGAIN)], seconds), BOARD)
     again = seen(clients.run(one.there, [one.again], seconds / 2), BOARD)
     return Looks(fresh, again, moves.play(one.players, seconds))
 

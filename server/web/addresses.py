@@ -11,6 +11,8 @@ from flask_wtf.csrf import generate_csrf
 
 MOST: Final = 4096
 """So many addresses are remembered; each takes about 300 bytes."""
+_PLACE: Final = 7_000_000_000_000_000
+"""What stands for a number while it is found out where in an address it belongs."""
 
 
 def install(app: flask.Flask) -> None:
@@ -24,8 +26,10 @@ def install(app: flask.Flask) -> None:
 
 def address(endpoint: str, **values: Any) -> str:
     """Return the address of an endpoint on this site, from its root, which may be below a path of the host."""
-    found: str = flask.current_app.extensions["addresses"](flask.request.environ.get("SCRIPT_NAME"), endpoint, **values)
-    return found
+    names = tuple((name, int if type(value) is int else value) for name, value in values.items())
+    root = flask.request.environ.get("SCRIPT_NAME")
+    pattern: str = flask.current_app.extensions["addresses"](root, endpoint, names)
+    return pattern % values
 
 
 def token() -> str:
@@ -35,7 +39,12 @@ def token() -> str:
 
 def _remembered() -> Callable[..., str]:
     @lru_cache(MOST, typed=True)
-    def made(_root: str | None, endpoint: str, **values: Any) -> str:
-        return flask.url_for(endpoint, **values)
+    def made(_root: str | None, endpoint: str, names: tuple[tuple[str, Any], ...]) -> str:
+        """Return the pattern of all addresses that differ in their numbers alone, such as those of matches."""
+        places = {name: _PLACE + at for at, (name, value) in enumerate(names) if value is int}
+        found = flask.url_for(endpoint, **{**dict(names), **places}).replace("%", "%%")
+        for name, number in places.items():
+            found = found.replace(str(number), f"%({name})d")
+        return found
 
     return made

@@ -82,7 +82,7 @@ def idle(now: datetime) -> dict[str, float]:
     return found
 
 
-def burst(url: str, schedulers: int, now: datetime) -> tuple[float, float]:
+def burst(url: str, schedulers: int, due: int, now: datetime) -> tuple[float, float]:
     """Time out what is due with so many schedulers; return how many matches a second they did, and in how much CPU
     time, in milliseconds, each."""
     db.use(url)
@@ -92,7 +92,7 @@ def burst(url: str, schedulers: int, now: datetime) -> tuple[float, float]:
     context = multiprocessing.get_context("fork")
     told: Any = context.SimpleQueue()
     gate = context.Event()
-    children = [context.Process(target=_worker, args=(url, now, gate, told)) for _ in range(schedulers)]
+    children = [context.Process(target=_worker, args=(url, due, now, gate, told)) for _ in range(schedulers)]
     for child in children:
         child.start()
     time.sleep(1)
@@ -109,12 +109,12 @@ def burst(url: str, schedulers: int, now: datetime) -> tuple[float, float]:
     return done / took, sum(cpu for cpu, _ in spent) / max(1, done) * 1000
 
 
-def _worker(url: str, now: datetime, gate: Any, told: Any) -> None:
+def _worker(url: str, due: int, now: datetime, gate: Any, told: Any) -> None:
     db.use(url)
     with db.connected():
         gate.wait()
         began, moved = time.process_time(), 0
-        moved = deadlines.run(lambda: now, limit=DUE)
+        moved = deadlines.run(lambda: now, limit=due)
         told.put((time.process_time() - began, moved))
 
 
@@ -134,7 +134,7 @@ def main() -> None:
         half = Match.select(Match.id).where(Match.status == "running").order_by(Match.id).limit(given.due)
         Match.update(frozen_at=now).where(Match.id.in_([match.id for match in half])).execute()
     for schedulers in (1, 2):
-        speed, cost = burst(given.url, schedulers, later)
+        speed, cost = burst(given.url, schedulers, given.due, later)
         print(f"{schedulers} scheduler(s): {speed:.0f} matches/s timed out, {cost:.2f} ms of CPU each.", flush=True)
         db.use(given.url)
         with db.connected(), db.transaction():

@@ -82,7 +82,7 @@ class LeadingWorker(ThreadWorker):
         self.alive: bool
         self.place: int = self.app.shares.enter()
         self._left_since = 0.0
-        self._stop = os.pipe()
+        self._stop: tuple[int, int]
         self._ready: deque[Callable[[], object]] = deque()
         # Who leads, None if nobody does, and when the request began in which it is. Both change together.
         self._guard = threading.Lock()
@@ -91,6 +91,11 @@ class LeadingWorker(ThreadWorker):
         self._watch = threading.Lock()
         self._rests = False
         self._call = threading.Event()
+
+    def init_process(self) -> None:
+        """Begin, in the process itself: what its parent opened would stay open there."""
+        self._stop = os.pipe()
+        super().init_process()
 
     def run(self) -> None:
         """Serve until the process is told to stop, and then what has begun."""
@@ -116,7 +121,8 @@ class LeadingWorker(ThreadWorker):
     def accept(self, listener: Any) -> None:
         """Take a new connection, or leave it for a moment to a process that has fewer."""
         self.app.shares.tell(self.place, self.nr_conns)
-        if self.app.shares.has_more(self.place):
+        # The last time all are taken that wait.
+        if self.alive and self.app.shares.has_more(self.place):
             now = time.monotonic()
             if now - self._left_since > 2 * COURTESY:
                 self._left_since = now

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -212,11 +213,37 @@ def test_places_of_processes_that_are_no_more_are_given_again() -> None:
 
 def test_a_process_that_dies_is_replaced(opened: Open) -> None:
     site = opened()
-    (child,) = children(site.role.process.pid)
-    os.kill(child, signal.SIGKILL)
-    until(lambda: children(site.role.process.pid) not in ([], [child]))
-    assert site.get("/healthz").status == 200
+    parent = site.role.process.pid
+    opened_before = len(list(Path(f"/proc/{parent}/fd").iterdir()))
+    for _ in range(3):
+        (child,) = children(parent)
+        os.kill(child, signal.SIGKILL)
+        until(lambda child=child: children(parent) not in ([], [child]))
+        assert site.get("/healthz").status == 200
+    assert len(list(Path(f"/proc/{parent}/fd").iterdir())) == opened_before
     assert site.role.ends() == 0
+
+
+def test_the_last_connections_are_left_to_nobody(cottage: House, tmp_path: Path) -> None:
+    with closing(workers.listen("127.0.0.1", 0)) as listener:
+        listener.listen()
+        port = listener.getsockname()[1]
+        settings = replace(cottage.settings, web_workers=2)
+        site = workers.Site(settings, listener.dup())
+        one, other = (workers.Worker(n, os.getpid(), [], site, 30, site.cfg, None) for n in (1, 2))
+        taken: list[Any] = []
+        one.enqueue_req = taken.append
+        one.nr_conns = 3
+        site.shares.tell(other.place, 0)
+        with socket.create_connection(("127.0.0.1", port)):
+            one.accept(listener)
+            assert not taken, "the other has fewer"
+            one.alive = False
+            one.accept(listener)
+            assert len(taken) == 1
+            taken[0].sock.close()
+        for worker in (one, other):
+            worker.tmp.close()
 
 
 def until(true: Callable[[], bool]) -> None:

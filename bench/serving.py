@@ -32,7 +32,7 @@ LIMIT: Final = 3.0
 GROWTH: Final = 1.2
 """So many times as much processor may an answer take when there is ten times as much in the database."""
 AGAIN: Final = 30
-"""So many matches are looked at again and again."""
+"""So many pages are looked at again and again."""
 BYTES: Final = {"sqlite": 120.0, "postgresql": 160.0}
 """So much may a row of a log take on disk, with its hash and what finds it."""
 BOARD: Final = b'id="match"'
@@ -158,7 +158,7 @@ def looks(one: House, seconds: float) -> Looks:
     fresh = seen(clients.run(one.there, [one.fresh], seconds / 2), BOARD)
     if fresh.dry:
         raise SystemExit("All matches have been looked at before the time was over: begin more of them.")
-    # Moves have been made since the round before.
+    # Each once without counting, as moves have changed them since the round before.
     seen(clients.run(one.there, [islice(one.again, AGAIN)], seconds), BOARD)
     again = seen(clients.run(one.there, [one.again], seconds / 2), BOARD)
     return Looks(fresh, again, moves.play(one.players, seconds))

@@ -110,20 +110,20 @@ def burst(url: str, schedulers: int, due: int, now: datetime) -> tuple[float, fl
     with db.connected():
         done = LogRow.select().where(LogRow.kind == "timeout").count() - before
     db.part()
-    return done / took, sum(cpu for cpu, _ in spent) / max(1, done) * 1000
+    return done / took, sum(spent) / max(1, done) * 1000
 
 
 def _worker(url: str, due: int, now: datetime, gate: Any, told: Any) -> None:
     db.use(url)
     with db.connected():
         gate.wait()
-        began, moved = time.process_time(), 0
-        moved = deadlines.run(lambda: now, limit=due)
-        told.put((time.process_time() - began, moved))
+        began = time.process_time()
+        deadlines.run(lambda: now, limit=due)
+        told.put(time.process_time() - began)
 
 
-def _put_off(span: timedelta, which: Any) -> None:
-    """Put the deadlines of some matches off, in the column that schedulers look at."""
+def _shift(span: timedelta, which: Any) -> None:
+    """Move the deadlines of some matches by a span, in the column that schedulers look at."""
     Match.update(deadline=peewee.SQL(f"deadline + {span // MILLISECOND}")).where(which).execute()
 
 
@@ -138,16 +138,16 @@ def main() -> None:
     later = now + timedelta(days=20)
     plenty.fill(given.url, 100, 2 * given.due, 1000, now)
     db.use(given.url)
-    # One half of the matches is for one scheduler, the other for two.
+    # One half of the matches is for one scheduler; the other, which is for two, is not due before.
     with db.connected(), db.transaction():
         half = Match.select(Match.id).where(Match.status == "running").order_by(Match.id).limit(given.due)
-        _put_off(AFTER, Match.id.in_(half))
+        _shift(AFTER, Match.id.in_(half))
     for schedulers in (1, 2):
         speed, cost = burst(given.url, schedulers, given.due, later)
         print(f"{schedulers} scheduler(s): {speed:.0f} matches/s timed out, {cost:.2f} ms of CPU each.", flush=True)
         db.use(given.url)
         with db.connected(), db.transaction():
-            _put_off(-AFTER, Match.deadline > later + AFTER / 2)
+            _shift(-AFTER, Match.deadline > later + AFTER / 2)
     for size in given.sizes:
         with db.connected():
             crowd(size, later)

@@ -16,7 +16,7 @@ Kept = TypeVar("Kept")
 Stored: TypeAlias = tuple[Any, ...]
 """A row of a log as the database returns it."""
 
-MOST_ROWS: Final = 5_000
+MOST_ROWS: Final = 4_000
 """So many rows of matches are kept in a process; a position and what it was read from take about three kilobytes."""
 
 

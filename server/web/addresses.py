@@ -10,9 +10,12 @@ import flask
 from flask_wtf.csrf import generate_csrf
 
 MOST: Final = 4096
-"""So many addresses are remembered; each takes about 300 bytes."""
-_PLACE: Final = 7_000_000_000_000_000
-"""What stands for a number while it is found out where in an address it belongs."""
+"""So many patterns of addresses are remembered; each takes about 600 bytes."""
+_LONGEST: Final = 64
+"""Of so many characters a word in an address may be at most: longer ones are strangers' more often than ours."""
+_PLACE: Final = "70501090307"
+"""What stands for a number, before its place among the values, while it is found out where in an address it belongs."""
+_PLAIN: Final = frozenset({int, bool, type(None)})
 
 
 def install(app: flask.Flask) -> None:
@@ -25,11 +28,21 @@ def install(app: flask.Flask) -> None:
 
 
 def address(endpoint: str, **values: Any) -> str:
-    """Return the address of an endpoint on this site, from its root, which may be below a path of the host."""
-    names = tuple((name, int if type(value) is int else value) for name, value in values.items())
+    """Return the address of an endpoint on this site, from its root, which may be below a path of the host.
+
+    The path of no address may depend on what number it holds, as it would with a default.
+    """
+    if not all(map(_is_plain, values.values())):
+        return flask.url_for(endpoint, **values)
+    parts = tuple((name, type(value), None if type(value) is int else value) for name, value in values.items())
     root = flask.request.environ.get("SCRIPT_NAME")
-    pattern: str = flask.current_app.extensions["addresses"](root, endpoint, names)
+    pattern: str = flask.current_app.extensions["addresses"](root, endpoint, parts)
     return pattern % values
+
+
+def _is_plain(value: object) -> bool:
+    """Whether addresses with the value are remembered: for numbers, switches, and short words that are no numbers."""
+    return type(value) in _PLAIN or (type(value) is str and len(value) <= _LONGEST and _PLACE not in value)
 
 
 def token() -> str:
@@ -38,13 +51,15 @@ def token() -> str:
 
 
 def _remembered() -> Callable[..., str]:
-    @lru_cache(MOST, typed=True)
-    def made(_root: str | None, endpoint: str, names: tuple[tuple[str, Any], ...]) -> str:
+    @lru_cache(MOST)
+    def made(_root: str | None, endpoint: str, parts: tuple[tuple[str, type, Any], ...]) -> str:
         """Return the pattern of all addresses that differ in their numbers alone, such as those of matches."""
-        places = {name: _PLACE + at for at, (name, value) in enumerate(names) if value is int}
-        found = flask.url_for(endpoint, **{**dict(names), **places}).replace("%", "%%")
-        for name, number in places.items():
-            found = found.replace(str(number), f"%({name})d")
+        places = {name: f"{_PLACE}{at:02}" for at, (name, kind, _value) in enumerate(parts) if kind is int}
+        given = {name: value for name, _kind, value in parts}
+        found = flask.url_for(endpoint, **given | {name: int(place) for name, place in places.items()})
+        found = found.replace("%", "%%")
+        for name, place in places.items():
+            found = found.replace(place, f"%({name})d")
         return found
 
     return made

@@ -1,9 +1,10 @@
 """The loop of a web process: the thread that leads it answers requests itself, and while one holds it up another leads.
 
 Handing each request to a thread costs more than many a request: threads that run at the same time take Python's lock
-from each other whenever one of them asks the database. So who waits for requests answers them too, one after another.
-What takes longer than others should wait for, be it a slow client, a large drawing or another writer, holds nobody up
-for long: the next thread goes on with the loop. As many run at the same time as there are such requests, and one.
+from each other whenever one of them asks the database. Therefore the thread that waits for requests answers them too,
+one after another. What takes longer than others should wait for, be it a slow client, a large drawing or another
+writer, holds nobody up for long: the next thread goes on with the loop. So at most one thread runs beside those that
+are held up.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from gunicorn.workers.gthread import ThreadWorker
 HELD_UP: Final = 0.01
 # The loop looks after itself at least so often.
 LOOK: Final = 1.0
-# For so many seconds a process with more connections than another leaves a new one to it, looking again so often.
-COURTESY: Final = 0.01
+# So often a process with more connections than another leaves a new one to it, for so many seconds; then it takes one
+# all the same, since the other may be stuck.
+COURTESIES: Final = 10
 GLANCE: Final = 0.0005
-
 
 logger = logging.getLogger(__name__)
 
@@ -46,13 +47,14 @@ class Shares:
     BEGINS: Final = 0xFFFE
 
     def __init__(self, processes: int) -> None:
-        # Those that end may still be there when those that take their place begin.
-        self._counts = memoryview(mmap(-1, 2 * 2 * processes)).cast("H")
+        # Those that end may still be there when those that take their place begin; a count takes two bytes.
+        places = 2 * processes
+        self._counts = memoryview(mmap(-1, 2 * places)).cast("H")
         for place in range(len(self._counts)):
             self.leave(place)
 
     def enter(self) -> int:
-        """Return the place of a new process; the parent asks."""
+        """Return the place of a new process, for which its parent asks; should there be none, the first is shared."""
         place = next((place for place, count in enumerate(self._counts) if count == self.FREE), 0)
         self._counts[place] = self.BEGINS
         return place
@@ -73,24 +75,25 @@ class Shares:
 class LeadingWorker(ThreadWorker):
     """A process of gunicorn whose threads lead its loop in turn; `app.shares` are the `Shares` of all processes.
 
-    Of the threads one leads, and one of the others watches it. The main thread waits for signals, and leads at the end:
-    what comes then is answered by the pool of threads of gunicorn.
+    Of the threads one leads, and one of the others watches it. The main thread waits for signals, and leads at the end,
+    when gunicorn has its own way of stopping: what comes then is answered by the pool of threads of gunicorn.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.alive: bool
         self.place: int = self.app.shares.enter()
-        self._left_since = 0.0
+        self._left = 0
         self._stop: tuple[int, int]
         self._ready: deque[Callable[[], object]] = deque()
-        # Who leads, None if nobody does, and when the request began in which it is. Both change together.
+        # Who leads, None if nobody does, and when the request began in which it is. Who leads notes a beginning alone;
+        # the lead is taken, and a request ended, under the guard.
         self._guard = threading.Lock()
         self._leader: int | None = None
         self._since: float | None = None
-        self._watch = threading.Lock()
+        self._watching = threading.Lock()
         self._rests = False
-        self._call = threading.Event()
+        self._called = threading.Event()
 
     def init_process(self) -> None:
         """Begin, in the process itself: what its parent opened would stay open there."""
@@ -110,6 +113,7 @@ class LeadingWorker(ThreadWorker):
         self.alive = False
         while not self._take_the_lead():
             time.sleep(HELD_UP)
+        # It is registered there again.
         self.poller.unregister(self.method_queue.fileno())
         super().run()
 
@@ -122,13 +126,11 @@ class LeadingWorker(ThreadWorker):
         """Take a new connection, or leave it for a moment to a process that has fewer."""
         self.app.shares.tell(self.place, self.nr_conns)
         # The last time all are taken that wait.
-        if self.alive and self.app.shares.has_more(self.place):
-            now = time.monotonic()
-            if now - self._left_since > 2 * COURTESY:
-                self._left_since = now
-            if now - self._left_since < COURTESY:
-                time.sleep(GLANCE)
-                return
+        if self.alive and self._left < COURTESIES and self.app.shares.has_more(self.place):
+            self._left += 1
+            time.sleep(GLANCE)
+            return
+        self._left = 0
         super().accept(listener)
 
     def enqueue_req(self, conn: Any) -> None:
@@ -154,11 +156,7 @@ class LeadingWorker(ThreadWorker):
             self._wait_for_the_lead()
             try:
                 while self.alive and self._leads():
-                    super().set_accept_enabled(self.nr_conns < self.worker_connections)
-                    self.wait_for_and_dispatch_events(LOOK)
-                    self.murder_keepalived()
-                    self.murder_pending()
-                    self.app.shares.tell(self.place, self.nr_conns)
+                    self._go_round()
             except Exception:
                 logger.exception("the loop failed")
                 self.handle_exit(None, None)
@@ -166,9 +164,19 @@ class LeadingWorker(ThreadWorker):
                 if self._leads():
                     self._leader = None
 
+    def _go_round(self) -> None:
+        """Look after the loop once, for as long as this thread leads."""
+        # Not as the worker does it, which closes the sockets that listen when it is to stop.
+        super().set_accept_enabled(self.nr_conns < self.worker_connections)
+        self.wait_for_and_dispatch_events(LOOK)
+        if self._leads():
+            self.murder_keepalived()
+            self.murder_pending()
+            self.app.shares.tell(self.place, self.nr_conns)
+
     def _wait_for_the_lead(self) -> None:
         """Wait until nobody leads, or who does is held up; only one thread watches."""
-        with self._watch:
+        with self._watching:
             while self.alive and not self._take_the_lead():
                 since = self._since
                 if since is None:
@@ -189,8 +197,8 @@ class LeadingWorker(ThreadWorker):
         """Wait for the next request. Who leads notes that one has begun before it looks whether anybody rests."""
         self._rests = True
         if self._since is None and self._leader is not None:
-            self._call.wait()
-        self._call.clear()
+            self._called.wait()
+        self._called.clear()
 
     def _answer(self, conn: Any) -> None:
         """Answer what a connection asks, and see to the connection if this thread still leads; else who does will."""
@@ -198,7 +206,7 @@ class LeadingWorker(ThreadWorker):
         self._since = time.monotonic()
         if self._rests:
             self._rests = False
-            self._call.set()
+            self._called.set()
         outcome.set_result(self.handle(conn))
         with self._guard:
             leads = self._leads()

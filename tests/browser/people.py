@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -137,11 +138,10 @@ class Person:
 
 def until(page: Page, script: str, right: Callable[[Any], bool]) -> None:
     """Wait until a script has the right result; unlike `wait_for_function`, this awaits what it promises."""
-    for _ in range(100):
-        if right(found := page.evaluate(script)):
-            return
+    late = time.monotonic() + 30
+    while not right(found := page.evaluate(script)):
+        assert time.monotonic() < late, found
         page.wait_for_timeout(50)
-    raise AssertionError(found)
 
 
 def read(text: str) -> tuple[str, str, list[str]]:

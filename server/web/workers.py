@@ -239,8 +239,8 @@ class Site(BaseApplication):
         # What is there now stays as long as the process: the collector need not look through it again and again.
         gc.collect()
         gc.freeze()
-        # Counts of references free nearly all else. With the usual 700 a tenth of the time of a move goes into looking at
-        # what is kept of matches; with 20,000 a process takes 10 MB more.
+        # Counts of references free nearly all else. With the usual 700 a tenth of a move goes into looking at what is
+        # kept of matches; with 20,000 a process takes 10 MB more.
         gc.set_threshold(2_000, 10, 10)
         return partial(_answer, app, self.streams)
 

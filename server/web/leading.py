@@ -65,7 +65,7 @@ class Shares:
 
     def tell(self, place: int, count: int) -> None:
         """Say how many connections the process of a place has."""
-        self._counts[place] = count
+        self._counts[place] = max(0, min(count, self.BEGINS - 1))
 
     def has_more(self, place: int) -> bool:
         """Whether the process of a place has more connections than another."""
@@ -202,12 +202,21 @@ class LeadingWorker(ThreadWorker):
 
     def _answer(self, conn: Any) -> None:
         """Answer what a connection asks, and see to the connection if this thread still leads; else who does will."""
+        if not self.alive:
+            # The main thread leads for the last time: nobody would take its place.
+            super().enqueue_req(conn)
+            return
         outcome: Future[Any] = Future()
         self._since = time.monotonic()
         if self._rests:
             self._rests = False
             self._called.set()
-        outcome.set_result(self.handle(conn))
+        try:
+            outcome.set_result(self.handle(conn))
+        except BaseException as fault:
+            # As in a pool of threads: it costs the connection, and no more.
+            logger.exception("a request failed outside the application")
+            outcome.set_exception(fault)
         with self._guard:
             leads = self._leads()
             if leads:

@@ -15,7 +15,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import partial
 from selectors import EVENT_READ
 from typing import Any, Final
@@ -163,13 +162,15 @@ class Worker(LeadingWorker):
         self.parting.append(conn)
 
     def _hear_out(self, conn: Any, _socket: Any) -> None:
-        with suppress(BlockingIOError):
+        try:
+            heard = conn.sock.recv(65536)
+        except BlockingIOError:
+            return
+        except OSError:
             heard = b""
-            with suppress(ConnectionError):
-                heard = conn.sock.recv(65536)
-            if not heard:
-                self.parting.remove(conn)
-                self._close(conn)
+        if not heard:
+            self.parting.remove(conn)
+            self._close(conn)
 
     def _close(self, conn: Any) -> None:
         self.poller.unregister(conn.sock)

@@ -304,6 +304,52 @@ def test_r21_a_web_that_is_told_to_stop_answers_all_that_it_was_asked(cottage: H
         site.connected()
 
 
+def test_half_a_request_holds_up_no_whole_one_when_a_process_is_to_stop(opened: Open) -> None:
+    """Even if all of them came in one moment, and the halves first."""
+    site = opened(WEB_THREADS="2")
+    (child,) = children(site.role.process.pid)
+    with ExitStack() as stack:
+        them = [stack.enter_context(socket.create_connection(("127.0.0.1", site.port), timeout=20)) for _ in range(5)]
+        time.sleep(0.5)
+        os.kill(child, signal.SIGSTOP)
+        for one in them:
+            one.sendall(b"GET /healthz HTTP/1.1\r\nHost: here\r\n")
+        for one in them[3:]:
+            one.sendall(b"\r\n")
+        os.kill(child, signal.SIGCONT)
+        time.sleep(0.3)
+        site.role.process.terminate()
+        time.sleep(0.5)
+        for one in them[:2]:
+            one.sendall(b"\r\n")
+        assert all(one.recv(100).startswith(b"HTTP/1.1 200 ") for one in (*them[:2], *them[3:]))
+        them[2].sendall(b"\r\n")
+        assert them[2].recv(100).startswith(b"HTTP/1.1 200 ")
+    assert site.role.process.wait(20) == 0
+
+
+def test_a_request_that_ends_its_thread_costs_no_more_than_its_connection(opened: Open) -> None:
+    dying = """
+from server import cli
+from server.web import workers
+answer = workers._answer
+def dies(app, offered, environ, start):
+    if environ["PATH_INFO"] == "/die":
+        raise SystemExit(1)
+    return answer(app, offered, environ, start)
+workers._answer = dies
+cli.main()
+"""
+    site = opened([sys.executable, "-c", dying], WEB_THREADS="2")
+    for _ in range(4):
+        with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+            connection.sendall(b"GET /die HTTP/1.1\r\nHost: here\r\n\r\n")
+            assert connection.recv(100) == b""
+    assert site.get("/healthz").status == 200
+    assert site.role.ends() == 0
+    assert "a request failed outside the application" in site.role.printed()
+
+
 def test_no_request_of_a_stranger_is_told_in_the_log_of_the_server(opened: Open) -> None:
     site = opened()
     with socket.create_connection(("127.0.0.1", site.port), timeout=5) as connection:

@@ -12,7 +12,7 @@ from axe_playwright_python.base import AXE_FILE_PATH
 from expecting import Stage
 from house import House, house_settings
 from people import Person
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from server import clock, create_app, db
 from tools import hosting
@@ -26,6 +26,8 @@ SWITCHES = [
     "--disable-sync",
     "--no-first-run",
 ]
+# What is expected comes in milliseconds, but not on a machine that is busy with other tests.
+expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="session")

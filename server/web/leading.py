@@ -215,7 +215,7 @@ class LeadingWorker(ThreadWorker):
             outcome.set_result(self.handle(conn))
         except BaseException as fault:
             # As in a pool of threads: it costs the connection, and no more.
-            logger.exception("a request failed outside the application")
+            self.log.exception("a request failed outside the application")
             outcome.set_exception(fault)
         with self._guard:
             leads = self._leads()

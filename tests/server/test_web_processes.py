@@ -307,6 +307,7 @@ def test_r21_a_web_that_is_told_to_stop_answers_all_that_it_was_asked(cottage: H
 def test_half_a_request_holds_up_no_whole_one_when_a_process_is_to_stop(opened: Open) -> None:
     """Even if all of them came in one moment, and the halves first."""
     site = opened(WEB_THREADS="2")
+    until(lambda: len(children(site.role.process.pid)) == 1)
     (child,) = children(site.role.process.pid)
     with ExitStack() as stack:
         them = [stack.enter_context(socket.create_connection(("127.0.0.1", site.port), timeout=20)) for _ in range(5)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import barriers
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Request
 
 from tools.site.__main__ import build
 
@@ -40,6 +40,11 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         thread.join()
 
 
+def lost(request: Request) -> list[str]:
+    """The address that could not be had, unless it was the browser itself that gave up since it left the page."""
+    return [] if request.failure == "net::ERR_ABORTED" else [f"{request.url}: {request.failure}"]
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page of somebody who wants no motion; whatever is wrong in its console fails the test."""
@@ -48,7 +53,7 @@ def page(browser: Browser) -> Iterator[Page]:
     page.set_default_timeout(10_000)
     faults: list[str] = []
     page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("requestfailed", lambda request: faults.append(request.url))
+    page.on("requestfailed", lambda request: faults.extend(lost(request)))
     yield page
     context.close()
     assert faults == []

@@ -64,13 +64,15 @@ const { stream, pulse } = document.body.dataset;
 if (stream && !document.getElementById("match")?.dataset.stream) {
   let rows = null;
   const home = document.getElementById("home");
+  const listed = Number(document.querySelector('[data-live="waiting"]')?.dataset.count);
   follow({
     stream,
     pulse,
     every: () => 30,
     heard(beat) {
       count(beat.waiting);
-      const moved = rows !== null && rows !== `${beat.waiting} ${beat.rows}`;
+      // Before the first numbers come something may have happened already since the page was written.
+      const moved = rows === null ? beat.waiting !== listed : rows !== `${beat.waiting} ${beat.rows}`;
       if (home && moved && !document.hidden) {
         refreshHome();
       }

@@ -5,6 +5,7 @@ import { _ } from "./words.js";
 
 const table = await mountTable(() => {});
 let going = Promise.resolve();
+let ahead = 0; // steps asked for and not taken yet
 let hurry = () => {}; // ends the walk on the picture, because somebody already wants to go on
 
 function enter() {
@@ -32,11 +33,13 @@ async function go(address, { push = true } = {}) {
  *  `find` returns the address when its turn has come: "the next one" depends on where the steps before it led. */
 function step(find, how) {
   hurry();
+  ahead += 1;
   going = going.then(async () => {
     const address = find();
     if (address) {
       await go(address, how).catch(() => location.assign(address));
     }
+    ahead -= 1;
   });
 }
 
@@ -68,6 +71,9 @@ function play(on) {
 }
 
 function forward() {
+  if (ahead) {
+    return; // where pages come slowly, steps heaped up would go on when it has been stopped
+  }
   const following = byId("next").href;
   if (following) {
     step(() => byId("next").href);

@@ -21,6 +21,19 @@ HASHED = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(P
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}}
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+PATIENCE = 30  # seconds, as long as the browser's own waits
+# The letters of a name count as typed together only if they come soon one after another, as from hands they do; from a
+# test on a busy machine they come seconds apart. So to the page no event is more than a moment later than the last.
+HANDS = """{
+  const came = new WeakMap();
+  let last = 1000;
+  Object.defineProperty(KeyboardEvent.prototype, "timeStamp", { get() {
+    if (!came.has(this)) came.set(this, (last += 50));
+    return came.get(this);
+  } });
+}"""
+FADING = """() => document.getAnimations().filter(
+  one => one.playState === 'running' && one.effect.getComputedTiming().endTime !== Infinity).length"""
 
 
 class Person:
@@ -29,7 +42,10 @@ class Person:
     def __init__(self, house: House, browser: Browser, axe: str, name: str, **screen: Any) -> None:
         self.house, self.axe, self.name = house, axe, name
         self.faults: list[str] = []
+        self._forgiven: list[str] = []
+        self._moves = screen.get("reduced_motion") != "reduce"
         self.context = browser.new_context(base_url=house.site, locale="en-GB", **screen)
+        self.context.add_init_script(HANDS)
         self.page: Page = self.context.new_page()
         self.page.on("console", self._read)
         self.page.on("pageerror", lambda fault: self.faults.append(f"script: {fault}"))
@@ -37,8 +53,17 @@ class Person:
 
     def _read(self, line: Any) -> None:
         # A stream may break off at any time; the page asks for another.
-        if not ("ERR_INCOMPLETE_CHUNKED" in line.text and line.location["url"].endswith("/stream")):
+        broken_off = "ERR_INCOMPLETE_CHUNKED" in line.text and line.location["url"].endswith("/stream")
+        if not broken_off and not any(words in line.text for words in self._forgiven):
             self.faults.append(f"console: {line.text}")
+
+    def forgive(self, words: str) -> None:
+        """Take no line with these words on the console for a fault; to be called before what causes it."""
+        self._forgiven.append(words)
+
+    def refused(self, status: int) -> None:
+        """Let the server refuse something with this status: Chromium itself names each such request on the console."""
+        self.forgive(f"responded with a status of {status} ")
 
     def _look_at(self, response: Any) -> None:
         if response.headers.get("content-security-policy") != POLICY:
@@ -57,7 +82,11 @@ class Person:
         expect(self.page.get_by_role("button", name="Sign out")).to_be_attached()
 
     def check(self) -> None:
-        """Look for barriers on the page as it stands."""
+        """Look for barriers on the page as it stands, when it has come whole and no colour is half-way to another."""
+        self.page.wait_for_load_state()
+        late = time.monotonic() + PATIENCE
+        while self.page.evaluate(FADING) and time.monotonic() < late:
+            self.page.wait_for_timeout(50)
         if not self.page.evaluate("typeof axe === 'object'"):
             self.page.evaluate(self.axe)
         found = self.page.evaluate("rules => axe.run({runOnly: {type: 'tag', values: rules}})", RULES)
@@ -67,7 +96,17 @@ class Person:
     def open(self, match: int) -> None:
         """Go to a match and wait until its scripts are ready."""
         self.page.goto(f"/matches/{match}")
+        self.ready()
+
+    def ready(self) -> None:
+        """Wait until the scripts of the page of a match are ready; one that is left first must be left by now."""
         expect(self.page.locator('#match[data-ready="yes"]')).to_be_attached()
+
+    def visit(self, path: str) -> None:
+        """Go to a page and, if it is one of a match, wait until its scripts are ready."""
+        self.page.goto(path)
+        if self.page.locator("#match").count():
+            self.ready()
 
     def view(self) -> dict[str, Any]:
         """Return the view that the page shows."""
@@ -87,8 +126,16 @@ class Person:
         script = """g => { const p = new DOMPoint(+g.dataset.x, +g.dataset.y).matrixTransform(
             g.ownerSVGElement.getScreenCTM()); return [p.x, p.y]; }"""
         place.scroll_into_view_if_needed()
+        if self._moves:
+            self._come_to_rest(place)
         x, y = place.evaluate(script)
         return x, y
+
+    def _come_to_rest(self, place: Locator) -> None:
+        # The page may be about to scroll, a frame or two from now; a place that does not move meanwhile stays.
+        handle = place.element_handle()
+        for _ in range(3):
+            handle.wait_for_element_state("stable")
 
     def centre(self, name: str) -> tuple[float, float]:
         """Return where the middle of a territory is in the window."""
@@ -128,6 +175,7 @@ class Person:
     def confirm(self, by_key: bool = False) -> None:
         """Send the move and wait until the page has it."""
         before = self.page.locator("#facts").get_attribute("data-seq")
+        expect(self.page.locator("#confirm-button")).to_be_enabled()  # else the Tab key passes it by
         if by_key:
             self.tab_to("document.activeElement.id === 'confirm-button'")
             self.page.keyboard.press("Enter")
@@ -138,9 +186,17 @@ class Person:
 
 def until(page: Page, script: str, right: Callable[[Any], bool]) -> None:
     """Wait until a script has the right result; unlike `wait_for_function`, this awaits what it promises."""
-    late = time.monotonic() + 30
+    late = time.monotonic() + PATIENCE
     while not right(found := page.evaluate(script)):
         assert time.monotonic() < late, found
+        page.wait_for_timeout(50)
+
+
+def happened(page: Page, question: Callable[[], object]) -> None:
+    """Wait until something has happened that the test itself is told, by the server or by events of the page."""
+    late = time.monotonic() + PATIENCE
+    while not question():
+        assert time.monotonic() < late
         page.wait_for_timeout(50)
 
 

@@ -76,6 +76,7 @@ def test_a_move_is_taken_back_and_another_is_made(village: House, enter: Enter) 
 def test_a_prepared_move_is_made_when_it_is_its_players_turn(village: House, enter: Enter) -> None:
     match = begun(village, "Ailsa", "Bran", awaited=1)
     ailsa = enter("Ailsa", **PHONE)
+    ailsa.refused(422)
     ailsa.open(match.id)
     text = next(move for move in village.played(match).view(1).moves if "/" not in move)
     ailsa.page.locator("#prepare > summary").click()
@@ -83,7 +84,6 @@ def test_a_prepared_move_is_made_when_it_is_its_players_turn(village: House, ent
     ailsa.page.get_by_role("button", name="Have it ready").click()
     expect(ailsa.page.locator("#refused")).to_be_focused()
     expect(ailsa.page.locator("#prepare-move")).to_have_value("nonsense")
-    ailsa.faults.clear()  # Chromium itself names every refused request on the console
     ailsa.check()
     ailsa.page.locator("#prepare-move").fill(reply(village, match, text))
     ailsa.page.get_by_role("button", name="Have it ready").click()
@@ -186,6 +186,7 @@ def test_a_vacation_is_announced_in_the_settings(village: House, enter: Enter) -
 
 def test_a_table_form_shows_what_matters_and_comes_back_as_it_was(village: House, enter: Enter) -> None:
     ailsa = enter("Ailsa", **NARROW)
+    ailsa.refused(422)
     page = ailsa.page
     page.goto("/tables/new")
     expect(page.get_by_label("Each move", exact=True)).to_be_visible()
@@ -210,7 +211,6 @@ def test_a_table_form_shows_what_matters_and_comes_back_as_it_was(village: House
     expect(page.locator("#refused")).to_contain_text("The most in the time bank is less than what is in it")
     expect(page.get_by_label("Both")).to_be_checked()
     expect(page.get_by_label("Deadlines at a fixed time of day")).to_have_value("18:00")
-    ailsa.faults.clear()  # Chromium itself names every refused request on the console
     ailsa.check()
     page.get_by_label("The bank never exceeds").select_option(label="10 days")
     page.get_by_role("button", name="Open the table").click()
@@ -245,7 +245,7 @@ def test_no_page_about_time_has_barriers_or_scrolls_sideways(village: House, ent
         (dugald, f"/matches/{free.id}"),
         (dugald, "/tables"),
     ):
-        person.page.goto(path)
+        person.visit(path)
         for summary in person.page.locator("details > summary").all():
             summary.evaluate("summary => (summary.parentElement.open = true)")
         person.check()

@@ -50,7 +50,6 @@ def page(browser: Browser) -> Iterator[Page]:
     """A page of somebody who wants no motion; whatever is wrong in its console fails the test."""
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(10_000)
     faults: list[str] = []
     page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
     page.on("requestfailed", lambda request: faults.extend(lost(request)))

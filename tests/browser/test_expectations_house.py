@@ -171,17 +171,17 @@ def test_18_every_change_of_points_has_its_reason_in_the_log(stage: Stage, recor
 def test_19_a_replay_with_lasting_links_keys_exports_and_numbers_beside_every_chart(stage: Stage, record: str) -> None:
     raw = json.loads((RECORDS / f"{record}.json").read_text(encoding="utf-8"))
     match = archive.add((RECORDS / f"{record}.json").read_bytes(), stage.house.now)
-    page = stage.come().page
+    person = stage.come()
+    page = person.page
     steps = f"{stage.house.site}/matches/{match.id}/replay"
-    page.goto(f"/matches/{match.id}/replay/3")
+    person.visit(f"/matches/{match.id}/replay/3")
     kept = page.get_by_role("link", name="A link to this step that stays").get_attribute("href") or ""
     assert kept.endswith(f"/matches/{match.id}/replay/3")
     board = page.locator("#board").inner_html()
-    expect(page.locator('#match[data-ready="yes"]')).to_be_attached()
     for key, number in (("ArrowRight", 4), ("ArrowLeft", 3), ("Home", 0), ("End", len(raw["log"]))):
         page.keyboard.press(key)
         expect(page).to_have_url(f"{steps}/{number}")
-    page.goto(kept)
+    person.visit(kept)
     assert page.locator("#board").inner_html() == board
     links = {name: page.get_by_role("link", name=name, exact=True).get_attribute("href") for name in ("Record", "Text")}
     exported = json.loads(page.request.get(links["Record"] or "").text())
@@ -289,6 +289,7 @@ def test_21_dark_still_large_and_in_three_whole_languages(stage: Stage) -> None:
     for code, own in (("cs", "Čeština"), ("de", "Deutsch")):
         page.goto("/")
         page.get_by_role("button", name=own).click()
+        expect(page.locator("html")).to_have_attribute("lang", code)
         for path in pages:
             page.goto(path)
             assert page.locator("html").get_attribute("lang") == code
@@ -357,6 +358,7 @@ def test_22_calendar_feed_and_call_each_revocable_and_none_with_hidden_data(stag
         assert (status, needed in body) == (200, True)
         bodies.append(body)
         form.get_by_role("button", name="Make another in its place").click()
+        expect(page.locator("[id^=handed-]")).not_to_have_value(first)
         second = handed(page)
         assert [read(first)[0], read(second)[0]] == [404, 200]
         form.get_by_role("button", name="Take it away").click()
@@ -388,6 +390,7 @@ def test_22_calendar_feed_and_call_each_revocable_and_none_with_hidden_data(stag
         bodies.append(raw.decode())
         page.goto("/settings")
         page.get_by_role("button", name="Call it no more").click()
+        expect(page.locator(".messages")).to_be_visible()
         stage.house.move(match)
         stage.house.move(match)
         hooks.run(stage.house.settings, clock.now, channel)

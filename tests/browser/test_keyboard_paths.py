@@ -105,8 +105,8 @@ def confirmed(village: House, person: Person, match: Match, text: str) -> None:
     page.keyboard.down("Enter")  # held too long
     page.keyboard.up("Enter")
     assert text not in [row.text for row in village.played(match).rows]
+    expect(page.locator("#confirm-button")).to_be_enabled()  # else the Tab key passes it by
     person.tab_to("document.activeElement.id === 'confirm-button'")
-    expect(page.locator("#confirm-button")).to_be_enabled()
     page.keyboard.press("Enter")
     expect(page.locator("#notice")).to_contain_text(f"Your move {text} is made.")
     expect(page.locator("#notice")).to_be_focused()

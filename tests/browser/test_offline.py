@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import flask
 import pytest
 from house import House
-from people import DESKTOP, until
+from people import DESKTOP, PATIENCE, happened, until
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from server.errors import Refused
@@ -50,7 +52,8 @@ def test_a_page_that_cannot_be_loaded_says_so_and_comes_back(village: House, con
     page.goto(f"/matches/{match.id}")
     expect(page.get_by_role("heading")).to_have_text("This page cannot be loaded just now")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(239, 230, 210)"
-    page.get_by_role("link", name="Try again").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Try again").click()
     expect(page.get_by_role("heading")).to_have_text("This page cannot be loaded just now")
     context.set_offline(False)
     page.get_by_role("link", name="Try again").click()
@@ -61,7 +64,10 @@ def test_a_page_that_cannot_be_loaded_says_so_and_comes_back(village: House, con
 def test_a_page_of_an_error_is_not_kept_in_its_place(
     village: House, context: BrowserContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    asked: list[str] = []
+
     def broken(_code: str) -> str:
+        asked.append(flask.request.path)
         raise Refused("busy", "Not just now.")
 
     with monkeypatch.context() as patched:
@@ -69,7 +75,7 @@ def test_a_page_of_an_error_is_not_kept_in_its_place(
         page = context.new_page()
         page.goto("/")
         left = "async () => await navigator.serviceWorker.getRegistration() ? 'worker' : ''"
-        page.wait_for_timeout(1000)
+        happened(page, lambda: "/offline/en" in asked)
         until(page, left, lambda found: found == "")
         assert page.evaluate(KEPT) == []
     page.reload()
@@ -89,15 +95,15 @@ def test_only_that_page_and_its_sheet_are_kept(village: House, context: BrowserC
 def test_another_language_brings_another_worker_when_no_page_is_open(village: House, context: BrowserContext) -> None:
     page = opened(context, "/")
     page.get_by_role("button", name="Deutsch").click()
+    expect(page.locator("html")).to_have_attribute("lang", "de")
     until(page, NEXT, lambda address: "language=de" in address)
     assert "language=en" in page.evaluate(WORKER)
     # The browser looks for pages of the worker before it in its own time: one opened at once may still be its.
-    for _ in range(20):
+    late = time.monotonic() + PATIENCE
+    while "language=de" not in page.evaluate(WORKER):
+        assert time.monotonic() < late
         page.close()
         page = opened(context, "/")
-        if "language=de" in page.evaluate(WORKER):
-            break
-    assert "language=de" in page.evaluate(WORKER)
     until(page, KEPT, lambda kept: len(kept) == 2 and kept[0] == "/offline/de")
     context.set_offline(True)
     page.goto("/rules")

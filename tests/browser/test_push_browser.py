@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from house import House
-from people import DESKTOP, PHONE, Person, until
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from people import DESKTOP, PHONE, Person, happened, until
+from playwright.sync_api import Browser, BrowserContext, Page, Worker, expect
 
 from server.models import Way
 
@@ -105,6 +105,7 @@ def test_who_comes_next_in_a_browser_has_an_address_of_his_own(ailsa: Person) ->
     settings(ailsa).get_by_role("button", name="Tell me on this device").click()
     expect(ailsa.page.get_by_role("button", name="No more on this device")).to_be_visible()
     ailsa.page.get_by_role("button", name="Sign out", exact=True).click()
+    expect(ailsa.page.get_by_role("button", name="Sign out", exact=True)).to_have_count(0)
     ailsa.name = "Bran"
     ailsa.sign_in()
     settings(ailsa).get_by_role("button", name="Tell me on this device").click()
@@ -149,13 +150,17 @@ def push(window: BrowserContext, page: Page, site: str, **message: str) -> None:
     found: list[Any] = []
     devtools.on("ServiceWorker.workerRegistrationUpdated", lambda told: found.extend(told["registrations"]))
     devtools.send("ServiceWorker.enable")
-    for _ in range(100):
-        if found:
-            break
-        page.wait_for_timeout(50)
+    happened(page, lambda: found)
     number = found[-1]["registrationId"]
     data = json.dumps(message)
     devtools.send("ServiceWorker.deliverPushMessage", {"origin": site, "registrationId": number, "data": data})
+
+
+def the_worker(window: BrowserContext, page: Page) -> Worker:
+    """Return the only worker of a window, when the window has heard of it."""
+    happened(page, lambda: window.service_workers)
+    [worker] = window.service_workers
+    return worker
 
 
 def test_the_worker_shows_the_last_message_about_a_match_and_leads_there(
@@ -173,7 +178,7 @@ def test_the_worker_shows_the_last_message_about_a_match_and_leads_there(
     push(window, page, village.site, title="A reminder", **told)
     reminder = {"title": "A reminder", "body": "Bran moved.", "lang": "de", "tag": path, "data": path}
     until(page, SHOWN, lambda shown: shown == [reminder])
-    [worker] = window.service_workers
+    worker = the_worker(window, page)
     assert worker.evaluate(CLICK) == [f"open {path}", 0]
     page.goto(path)
     push(window, page, village.site, title="Your turn", **told)
@@ -185,7 +190,7 @@ def test_the_worker_leads_to_no_other_site(window: BrowserContext) -> None:
     page = window.new_page()
     page.goto("/")
     until(page, READY, bool)
-    [worker] = window.service_workers
+    worker = the_worker(window, page)
     led = """async (paths) => {
       const done = [];
       clients.openWindow = async (path) => { done.push(path); };

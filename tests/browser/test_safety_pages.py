@@ -34,7 +34,7 @@ def test_s10_nothing_of_what_others_write_runs(village: House, enter: Enter) -> 
     ailsa = enter("Ailsa")
     User.update(name=WICKED[:40]).where(User.name == "Bran").execute()
     for path in ("/", f"/matches/{match.id}", f"/matches/{over.id}", f"/matches/{over.id}/replay/2", "/archive"):
-        ailsa.page.goto(path)
+        ailsa.visit(path)
         assert ailsa.page.title() != "1"
         assert ailsa.page.locator("img[src=x], svg[onload]").count() == 0
         assert "<img src=x" in (ailsa.page.locator("body").text_content() or ""), path

@@ -13,6 +13,7 @@ from server import clock, letters, log, outbox
 from server.models import User
 
 pytestmark = pytest.mark.browser
+AGAIN = 40_000  # milliseconds: without scripts a page waits eight seconds before it is loaded again
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_without_scripts_the_page_asks_by_itself_whether_the_bot_has_moved(
     una.page.get_by_role("button", name="Try Clans now").tap()
     expect(una.page.locator("#board svg")).to_be_visible()
     bots(village)
-    una.page.reload()
+    expect(una.page.locator("h1")).to_have_text("It is your turn.", timeout=AGAIN)
     expect(una.page.get_by_role("link", name="Look again")).to_have_count(0)
     number = int(una.page.url.rpartition("/")[2])
     played = village.played(log.get(number))
@@ -127,4 +128,4 @@ def test_without_scripts_the_page_asks_by_itself_whether_the_bot_has_moved(
     una.page.get_by_role("button", name="Confirm").tap()
     expect(una.page.get_by_role("link", name="Look again")).to_be_visible()
     bots(village)
-    expect(una.page.locator("h1")).to_have_text("It is your turn.", timeout=12_000)
+    expect(una.page.locator("h1")).to_have_text("It is your turn.", timeout=AGAIN)

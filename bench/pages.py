@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from bench import figures
 from bench.figures import Figure
-from tools import hosting
+from tools import chromium, hosting
 from tools.screenshots import PASSWORD, demo
 
 PAGES = (
@@ -87,12 +87,10 @@ def measure(*, quick: bool = False) -> list[Figure]:
     """Return what pages weigh on a wide window and a narrow one, whichever is more, and when they are seen."""
     chosen, sizes, rounds = (PAGES[:1], SIZES[:1], 1) if quick else (PAGES, SIZES, ROUNDS)
     found = []
-    with demo() as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    with demo() as site, chromium.opened() as browser:
         for name, path, who in chosen:
             looks = [[look(browser, site, path, who, size) for _ in range(rounds)] for size in sizes]
             found += told(name, looks)
-        browser.close()
     return found
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 import flask
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from server import create_app, db, languages, settings
 from server.models import User
-from tools import hosting, scenes
+from tools import chromium, hosting, scenes
 from tools.scenes import Scene, World
 
 SIZES: Final[dict[str, ViewportSize]] = {
@@ -29,7 +29,7 @@ SIZES: Final[dict[str, ViewportSize]] = {
     "desktop": {"width": 1280, "height": 900},
 }
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
-SWITCHES: Final = ("--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--font-render-hinting=none")
+SWITCHES: Final = ("--hide-scrollbars", "--font-render-hinting=none")
 # Beyond this a page is cut off; nobody looks at more of it.
 TALLEST: Final = 4000
 
@@ -148,12 +148,10 @@ def main(*given: Any) -> None:
     world, all_shown = World(), []
     # It would tell of every request that has to wait for a moment.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    with scenes.same() as chance, house() as app, hosting.served(app) as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(SWITCHES))
+    with scenes.same() as chance, house() as app, hosting.served(app) as site, chromium.opened(*SWITCHES) as browser:
         for shown in scenes.stages(world, chance):
             stage(browser, app, site, world, shown, folder)
             all_shown += shown
-        browser.close()
     (folder / "index.html").write_text(index(all_shown), encoding="utf-8")
     print(f"{len(list(folder.glob('*.png')))} pictures: {folder / 'index.html'}")
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-from tools import hosting
+from tools import chromium, hosting
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "pictures"
@@ -66,12 +66,10 @@ def shoot(browser: Browser, site: str, name: str, path: str, size: dict[str, int
 def main() -> None:
     """Make them all."""
     OUT.mkdir(exist_ok=True)
-    with demo() as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    with demo() as site, chromium.opened() as browser:
         shoot(browser, site, "clans", "/matches/2", DESKTOP, "light", "Ailsa")
         shoot(browser, site, "glory", "/matches/5", DESKTOP, "light", "Ailsa")
         shoot(browser, site, "phone", "/matches/2", PHONE, "dark", "Ailsa")
-        browser.close()
 
 
 if __name__ == "__main__":

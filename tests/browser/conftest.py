@@ -12,20 +12,11 @@ from axe_playwright_python.base import AXE_FILE_PATH
 from expecting import Stage
 from house import House, house_settings
 from people import Person
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from server import clock, create_app, db
-from tools import hosting
+from tools import chromium, hosting
 
-CHROMIUM = "/usr/bin/chromium"
-SWITCHES = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 # What is expected comes in milliseconds, but not on a machine that is busy with other tests.
 expect.set_options(timeout=20_000)
 
@@ -33,10 +24,8 @@ expect.set_options(timeout=20_000)
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
-        yield chromium
-        chromium.close()
+    with chromium.opened() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

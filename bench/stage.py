@@ -105,13 +105,13 @@ def badge(app: flask.Flask, user: User) -> Badge:
 
 
 def cookie(app: flask.Flask, user: User) -> str:
-    """Return the cookie of a browser in which somebody has signed in."""
+    """Return the cookie of a browser in which somebody has signed in and seen a page today."""
     signer = cast(SecureCookieSessionInterface, app.session_interface).get_signing_serializer(app)
     if signer is None:
         raise ValueError("sessions need a secret key")
     with app.test_request_context():
         says = {"_user_id": Person(user).get_id(), "_fresh": True, "_permanent": True}
-    says["renewed"] = clock.now().date().isoformat()
+    says |= {"renewed": clock.now().date().isoformat(), "csrf_token": secrets.token_hex(20)}
     return f"{app.config['SESSION_COOKIE_NAME']}={signer.dumps(says)}"
 
 

@@ -78,6 +78,12 @@ def follow(desk: Desk) -> None:
             return
 
 
+def has_any(desk: Desk) -> bool:
+    """Whether anybody who is awaited has a move ready."""
+    awaited = (seat for seat in desk.played.position.to_act if not desk.seats[seat].user.bot)
+    return any(_READY.first(match=desk.match.id, seat=seat) for seat in awaited)
+
+
 def _bring_back(desk: Desk) -> None:
     """Have ready again what was dropped because of a move that is taken back: its turn has not come yet."""
     played = desk.played

@@ -166,7 +166,7 @@ def store(played: Played, seats: Sequence[Seat], now: datetime) -> None:
     fields |= {"reminder_at": due, "leased_until": None}
     for name, value in fields.items():
         setattr(match, name, value)
-    _STORE.run(id=match.id, **fields)
+    _STORE.put(id=match.id, **fields)
     if played.outcome:
         for number, seat in enumerate(seats):
             won = number in played.outcome.winners

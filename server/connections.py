@@ -13,9 +13,11 @@ import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import parse_qs, quote, urlsplit
 
 import peewee
@@ -50,6 +52,22 @@ NO_WRITES: Final = (b"in_hot_standby", b"default_transaction_read_only")
 _inherited: Final[list[Any]] = []
 
 
+Written: TypeAlias = tuple[str, Sequence[Any]]
+"""A statement and its values."""
+
+
+class TooEarly(Exception):
+    """Something was to be changed while that is put off, and in a way that cannot be."""
+
+
+@dataclass(slots=True)
+class PutOff:
+    """Statements that are carried out later; `spoilt` if another one, which was not put off, was tried meanwhile."""
+
+    statements: list[Written] = field(default_factory=list)
+    spoilt: bool = False
+
+
 class _Kept(NamedTuple):
     """A connection that waits.
 
@@ -75,6 +93,27 @@ class Keeping:
         # What peewee guards with it each thread has of its own; but whoever connects to a machine that does not answer
         # would keep all others waiting.
         self._lock = nullcontext()
+
+    @property
+    def put_off(self) -> PutOff | None:
+        """What this thread carries out later; None if it puts off nothing."""
+        return getattr(self._state, "put_off", None)
+
+    @put_off.setter
+    def put_off(self, found: PutOff | None) -> None:
+        self._state.put_off = found
+
+    def execute_sql(self, sql: str, params: Sequence[Any] | None = None) -> Any:
+        """Carry out a statement. Raises `TooEarly` if it is to change something while that is put off."""
+        if self.put_off is not None and not sql.startswith("SELECT"):
+            self.put_off.spoilt = True
+            raise TooEarly
+        return super().execute_sql(sql, params)  # type: ignore[misc]
+
+    def execute_all(self, statements: Sequence[Written]) -> None:
+        """Carry out statements that find nothing, one after the other."""
+        for sql, values in statements:
+            self.execute_sql(sql, values)
 
     def end(self) -> None:
         """Close what is kept, and the connection of this thread; what others give back is closed too."""
@@ -228,6 +267,12 @@ class Postgresql(Keeping, peewee.PostgresqlDatabase):
         connection = psycopg.connect(self.database, **{**self.connect_params, "target_session_attrs": "any"})
         connection.autocommit = True
         return connection
+
+    def execute_all(self, statements: Sequence[Written]) -> None:
+        """Carry out statements that find nothing: all are sent before the first is answered."""
+        with peewee.__exception_wrapper__, self.connection().pipeline():  # type: ignore[attr-defined, no-untyped-call]
+            for sql, values in statements:
+                self.execute_sql(sql, values)
 
     def _mark(self) -> object:
         return self._broken

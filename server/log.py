@@ -280,7 +280,7 @@ def append(played: Played, kind: str, seat: int | None, text: str, via: str, now
 
 def _insert(match_id: int, row: Row, digest: str, now: datetime) -> None:
     named = row._asdict() | {"match": match_id, "at": now, "hash": bytes.fromhex(digest)}
-    _INSERT.run(**named)
+    _INSERT.put(**named)
 
 
 def expected(played: Played, seat: int | None) -> int:

@@ -114,7 +114,7 @@ def queue(
     way: int | None = None,
 ) -> None:
     """Queue one mail, call or brief inside the caller's transaction; a second one with the same key is the first."""
-    _QUEUE.run(
+    _QUEUE.put(
         key=key,
         kind=kind,
         user=user.id if user else None,

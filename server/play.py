@@ -12,7 +12,7 @@ from engine.base import AmbiguousMove, IllegalMove, InvalidMove, MoveError, View
 from engine.language import gettext as _
 from engine.replay import NOT_BY_THE_PERSON
 from server import db, log, story, throttle
-from server.desk import Desk, writing
+from server.desk import Desk, foreseeing, writing
 from server.errors import Refused
 from server.log import Played
 from server.models import ClientKey, Match, Seat, User
@@ -71,10 +71,12 @@ def submit(
     if key and len(key) > LONGEST_KEY:
         raise Refused("bad-input", _("A request key has at most {n} characters.").format(n=LONGEST_KEY))
     try:
-        with writing(match_id, now) as desk:
-            seq = _make(desk, seat, text, expected, by, via)
-            if key:
-                _USE.run(user=by.id, key=key, match=match_id, seq=seq, at=now)
+        try:
+            with foreseeing(match_id, now) as desk:
+                seq = _make(desk, seat, text, expected, by, via, key)
+        except db.Overtaken:
+            with writing(match_id, now) as desk:
+                seq = _make(desk, seat, text, expected, by, via, key)
     except Refused:
         # A request that comes again is too late for its own turn.
         made = _made_before(match_id, text, by, key)
@@ -87,14 +89,17 @@ def submit(
     return _done(desk.played, desk.seats, seq)
 
 
-def _make(desk: Desk, seat: int | None, text: str, expected: int, by: User, via: str) -> int:
-    """Put the move into the log, and return the number of its row."""
+def _make(desk: Desk, seat: int | None, text: str, expected: int, by: User, via: str, key: str | None) -> int:
+    """Put the move into the log, and the key by which its request is known again; return the number of its row."""
     played = desk.played
     seat = desk.own_seat(by) if seat is None else seat
     _may_act(desk.seats, seat, by)
     _check_expected(played, desk.seats, seat, expected)
     move = _parse(played, seat, text)
-    return desk.put("move", seat, played.game.format(played.position.state, seat, move), via).seq
+    row = desk.put("move", seat, played.game.format(played.position.state, seat, move), via)
+    if key:
+        _USE.put(user=by.id, key=key, match=desk.match.id, seq=row.seq, at=desk.now)
+    return row.seq
 
 
 def was_made(by: User, key: str | None) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import peewee
 
-from server.db import database
+from server.db import database, later
 from server.models.fields import InstantField, JsonField, Model
 
 Read = TypeVar("Read", bound=Model)
@@ -77,13 +77,20 @@ class Statement(Generic[Read]):
         """Carry out a statement that finds nothing; return how many rows it touched."""
         return int(self._execute(values).rowcount)
 
+    def put(self, **values: Any) -> None:
+        """Carry out a statement that finds nothing, at once or when what is foreseen is stored (`db.foreseen`)."""
+        later(*self._in_words(values))
+
     def _execute(self, values: dict[str, Any]) -> Any:
+        return database.execute_sql(*self._in_words(values))
+
+    def _in_words(self, values: dict[str, Any]) -> tuple[str, list[Any]]:
+        """Return the statement in the words of the database, and its values."""
         kind = type(database.obj)
         written = self._written.get(kind)
         if written is None:
             written = self._written[kind] = _Written(*self._query().sql())
-        filled = [_filled(value, values) if isinstance(value, _Gap) else value for value in written.values]
-        return database.execute_sql(written.sql, filled)
+        return written.sql, [_filled(value, values) if isinstance(value, _Gap) else value for value in written.values]
 
     def _query(self) -> Any:
         return self._write(*map(_Slot, inspect.signature(self._write).parameters))
@@ -129,7 +136,7 @@ def insertion(model: type[Model], *names: str, ignoring: bool = False) -> Statem
     """
 
     def write() -> Any:
-        query = model.insert(_slots(model, names))
+        query = model.insert(slots(model, names))
         return query.on_conflict_ignore() if ignoring else query
 
     return Statement(write)
@@ -139,10 +146,11 @@ def change(model: type[Model], names: Iterable[str]) -> Statement[Model]:
     """Return the statement that gives these fields new values in the row with the given `id`."""
     named = tuple(names)
     key = model._meta.primary_key
-    return Statement(lambda id: model.update(_slots(model, named)).where(key == id))  # noqa: A006
+    return Statement(lambda id: model.update(slots(model, named)).where(key == id))  # noqa: A006
 
 
-def _slots(model: type[Model], names: Iterable[str]) -> dict[Any, _Slot]:
+def slots(model: type[Model], names: Iterable[str]) -> dict[Any, _Slot]:
+    """Return the places of new values of fields, each filled with what is given under the name of its field."""
     fields = [model._meta.fields[name] for name in names]
     return {field: _Slot(field.name, field) for field in fields}
 

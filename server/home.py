@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import peewee
+
 from engine import games
 from server import db, dials, log, notes, seating, story
 from server.dials import Dial
 from server.errors import Refused
 from server.log import Played
 from server.models import Invited, Match, Seat, User
-from server.models.statements import Sized, Statement
+from server.models.statements import Sized, Statement, slots
 
 # A second look within this time is not worth a write.
 VISIT: Final = timedelta(seconds=30)
@@ -68,8 +70,12 @@ _LOST: Final = Statement[Match](
 _FILED: Final = Statement[Seat](lambda user, most: _filing(Seat.user == user, Match.over()).limit(most))
 _FILED_FIRST: Final = Statement[Seat](lambda user, most: _filing(Seat.owner == user, Match.over()).limit(most))
 _MATCHES: Final = Sized[Match](lambda numbers: Match.select().where(Match.id.in_(numbers)))
-_PLACE: Final = Statement[Seat](
-    lambda match, user: Seat.select().where((Seat.match == match) & ((Seat.user == user) | (Seat.owner == user)))
+_PLACE: Final = Statement[Seat](lambda match, user: Seat.select().where(_is_place(match, user)))
+# A page that was asked for earlier may come later.
+_SEEN: Final = Statement[Seat](
+    lambda match, user, length: Seat.update(
+        {**slots(Seat, ["visited_at"]), Seat.seen: peewee.Case(None, [(Seat.seen < length, length)], Seat.seen)}
+    ).where(_is_place(match, user))
 )
 
 
@@ -244,13 +250,11 @@ def kept(user: User | None, matches: Sequence[Match]) -> set[int]:
 
 def seen(match: Match, user: User | None) -> int:
     """Return the number of the last row that the person has seen, 0 if none."""
-    mine = (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
-    return max((seat.seen for seat in Seat.select().where(mine)), default=0)
+    return max((seat.seen for seat in Seat.select().where(_is_place(match, user))), default=0)
 
 
 def visit(match: Match, user: User, now: datetime) -> None:
     """Note that the person has looked at the match as it stands; not if he just has, nor if nothing can be stored."""
-    mine = (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
     seat = _PLACE.first(match=match.id, user=user.id)
     just = seat is not None and seat.visited_at is not None and now - seat.visited_at < VISIT
     ended = match.finished_at if match.status == "finished" else None
@@ -258,11 +262,14 @@ def visit(match: Match, user: User, now: datetime) -> None:
         return
     # A match can still be read when the disk is full.
     with contextlib.suppress(*db.Unavailable), db.passing():
-        Seat.update(visited_at=now).where(mine).execute()
-        # A page that was asked for earlier may come later.
-        Seat.update(seen=match.length).where(mine & (Seat.seen < match.length)).execute()
+        _SEEN.run(match=match.id, user=user.id, visited_at=now, length=match.length)
         if ended:
-            Seat.update(ended_at=ended).where(mine).execute()
+            Seat.update(ended_at=ended).where(_is_place(match, user)).execute()
+
+
+def _is_place(match: Any, user: Any) -> Any:
+    """Return the condition that a seat of a match is, or was at first, a person's."""
+    return (Seat.match == match) & ((Seat.user == user) | (Seat.owner == user))
 
 
 def awaiting(user: User) -> list[Match]:

@@ -37,8 +37,8 @@ _GAP: Final = "\0"
 
 class Showing(NamedTuple):
     """A match as one viewer sees it: number, last hash, his seat (None for a spectator), language, zone, and `people`:
-    what pages say of those in the seats and of those who have left them. `root` is the path that all addresses begin
-    with, empty if the site is at the root of its host."""
+    what pages say of those in the seats and of those who have left them, all in one text, which is compared quickly.
+    `root` is the path that all addresses begin with, empty if the site is at the root of its host."""
 
     root: str
     match: int
@@ -46,13 +46,13 @@ class Showing(NamedTuple):
     seat: int | None
     language: str
     zone: str
-    people: Hashable
+    people: str
 
 
 def showing(played: Played, seats: Sequence[Seat], seat: int | None, user: User | None) -> Showing:
     """Return how the person in the seat, or a spectator, sees the match in the language spoken just now."""
     seated = tuple((each.name, each.bot, each.visiting) for place in seats for each in (place.user, place.owner))
-    people = (seated, tuple(story.substitutes(played).items()))
+    people = repr((seated, story.substitutes(played)))
     zone = user.zone if user else "UTC"
     root = flask.request.environ.get("SCRIPT_NAME", "")
     return Showing(root, played.match.id, played.last_hash, seat, languages.current(), zone, people)

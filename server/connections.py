@@ -94,19 +94,19 @@ class Keeping:
         # would keep all others waiting.
         self._lock = nullcontext()
 
-    @property
-    def put_off(self) -> PutOff | None:
-        """What this thread carries out later; None if it puts off nothing."""
+    def is_put_off(self) -> PutOff | None:
+        """Return where statements of this thread go that are carried out later; None if they are not put off."""
         return getattr(self._state, "put_off", None)
 
-    @put_off.setter
     def put_off(self, found: PutOff | None) -> None:
+        """Say where statements of this thread go that are carried out later; None to put off no more."""
         self._state.put_off = found
 
     def execute_sql(self, sql: str, params: Sequence[Any] | None = None) -> Any:
         """Carry out a statement. Raises `TooEarly` if it is to change something while that is put off."""
-        if self.put_off is not None and not sql.startswith("SELECT"):
-            self.put_off.spoilt = True
+        put_off = self.is_put_off()
+        if put_off is not None and not sql.startswith("SELECT"):
+            put_off.spoilt = True
             raise TooEarly
         return super().execute_sql(sql, params)  # type: ignore[misc]
 

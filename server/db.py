@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import peewee
 from playhouse.migrations import Runner
 
-from server.connections import Postgresql, PutOff, Sqlite, TooEarly
+from server.connections import Postgresql, Sqlite
 from server.line import Line
 
 database: Final = peewee.DatabaseProxy()
@@ -51,10 +51,6 @@ Database: TypeAlias = Any
 
 class ReadOnly(peewee.OperationalError):
     """The database can be read, and takes nothing."""
-
-
-class Overtaken(Exception):
-    """What was read before a transaction is true no more when it begins: all is to be done anew."""
 
 
 class PendingMigration(Exception):
@@ -213,36 +209,6 @@ def _whole(seconds: float) -> Iterator[None]:
         if not is_refusal_to_write(fault):
             raise
         raise ReadOnly("the database takes no writes") from fault
-
-
-@contextmanager
-def foreseen(holds: Callable[[], bool]) -> Iterator[None]:
-    """Read and think in the block, and store what is put `later` when it ends: others wait for nothing but that.
-
-    `holds`, asked in the transaction, says whether what was read is still true. If it is not, or if the block changes
-    anything in another way, it ends with `Overtaken`, and nothing is stored. It is for no block inside a transaction.
-    """
-    database.obj.put_off = put_off = PutOff()
-    try:
-        with suppress(TooEarly):
-            yield
-    finally:
-        database.obj.put_off = None
-    if put_off.spoilt:
-        raise Overtaken
-    with transaction():
-        if not holds():
-            raise Overtaken
-        database.obj.execute_all(put_off.statements)
-
-
-def later(sql: str, values: Sequence[Any]) -> None:
-    """Carry out a statement that finds nothing: at once, or when the block that is `foreseen` ends."""
-    put_off: PutOff | None = database.obj.put_off
-    if put_off is None:
-        database.execute_sql(sql, values)
-    else:
-        put_off.statements.append((sql, values))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.language import gettext as _
 from engine.replay import Row
-from server import ahead, columns, companions, db, log, meters, notify
+from server import ahead, columns, companions, db, foresight, log, meters, notify
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
@@ -100,16 +100,14 @@ def writing(match_id: int, now: datetime, *, frozen: bool = False) -> Iterator[D
 def foreseeing(match_id: int, now: datetime) -> Iterator[Desk]:
     """As `writing`, but the match is held only while what has been put is stored, so that others wait for less.
 
-    For rows that need nothing stored in between. Raises `db.Overtaken`, with nothing stored, when there is more to
+    For rows that need nothing else stored. Raises `foresight.Overtaken`, with nothing stored, if there is more to
     store than that, or when something has happened in the match meanwhile: then it takes `writing`.
     """
-    if db.database.in_transaction():
-        raise db.Overtaken
     match = log.get(match_id)
     _require_writable(match)
     desk = Desk(log.read(match), log.places(match), now)
     before, last_hash = desk.played.position.seq, desk.played.last_hash
-    with db.foreseen(lambda: _is_still(desk, before, last_hash)):
+    with foresight.foreseen(lambda: _is_still(desk, before, last_hash)):
         yield desk
         _follow(desk)
     _count(desk)

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-import peewee
-
 from engine import games
 from server import db, dials, log, notes, seating, story
 from server.dials import Dial
 from server.errors import Refused
 from server.log import Played
 from server.models import Invited, Match, Seat, User
-from server.models.statements import Sized, Statement, slots
+from server.models.statements import Sized, Statement, at_least, slots
 
 # A second look within this time is not worth a write.
 VISIT: Final = timedelta(seconds=30)
@@ -74,7 +72,7 @@ _PLACE: Final = Statement[Seat](lambda match, user: Seat.select().where(_is_plac
 # A page that was asked for earlier may come later.
 _SEEN: Final = Statement[Seat](
     lambda match, user, length: Seat.update(
-        {**slots(Seat, ["visited_at"]), Seat.seen: peewee.Case(None, [(Seat.seen < length, length)], Seat.seen)}
+        {**slots(Seat, ["visited_at"]), Seat.seen: at_least(Seat.seen, length)}
     ).where(_is_place(match, user))
 )
 

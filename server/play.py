@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from engine.base import AmbiguousMove, IllegalMove, InvalidMove, MoveError, View
 from engine.language import gettext as _
 from engine.replay import NOT_BY_THE_PERSON
-from server import db, log, story, throttle
+from server import db, foresight, log, story, throttle
 from server.desk import Desk, foreseeing, writing
 from server.errors import Refused
 from server.log import Played
@@ -70,19 +70,22 @@ def submit(
     """
     if key and len(key) > LONGEST_KEY:
         raise Refused("bad-input", _("A request key has at most {n} characters.").format(n=LONGEST_KEY))
+
+    def put(hold: Callable[[int, datetime], AbstractContextManager[Desk]]) -> tuple[Desk, int]:
+        with hold(match_id, now) as desk:
+            return desk, _make(desk, seat, text, expected, by, via, key)
+
     try:
-        try:
-            with foreseeing(match_id, now) as desk:
-                seq = _make(desk, seat, text, expected, by, via, key)
-        except db.Overtaken:
-            with writing(match_id, now) as desk:
-                seq = _make(desk, seat, text, expected, by, via, key)
+        made = None
+        with suppress(foresight.Overtaken):
+            made = put(foreseeing)
+        desk, seq = made or put(writing)
     except Refused:
         # A request that comes again is too late for its own turn.
-        made = _made_before(match_id, text, by, key)
-        if made is None:
+        told = _made_before(match_id, text, by, key)
+        if told is None:
             raise
-        return made
+        return told
     except db.Duplicate:
         raise Refused("bad-input", _("This request key was used for another move.")) from None
     # Others may write while it is told.

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SERVICES = {file.stem for file in (ROOT / "server").glob("*.py")} - {"__init__", "cli", "scheduler"}
 GROUND = {"models", "db", "connections", "clock", "settings", "errors", "wording", "raster", "languages"}
-GROUND |= {"sprites", "baked", "chest", "line"}
+GROUND |= {"sprites", "baked", "chest", "line", "foresight"}
 DOORS = {"web", "api", "http", "cli", "scheduler", "feeders"}
 
 

@@ -11,7 +11,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import peewee
 
-from server.db import database, later
+from server.db import database
+from server.foresight import later
 from server.models.fields import InstantField, JsonField, Model
 
 Read = TypeVar("Read", bound=Model)
@@ -78,7 +79,7 @@ class Statement(Generic[Read]):
         return int(self._execute(values).rowcount)
 
     def put(self, **values: Any) -> None:
-        """Carry out a statement that finds nothing, at once or when what is foreseen is stored (`db.foreseen`)."""
+        """Carry out a statement that finds nothing, at once or when all that is foreseen is stored (`foreseen`)."""
         later(*self._in_words(values))
 
     def _execute(self, values: dict[str, Any]) -> Any:
@@ -147,6 +148,11 @@ def change(model: type[Model], names: Iterable[str]) -> Statement[Model]:
     named = tuple(names)
     key = model._meta.primary_key
     return Statement(lambda id: model.update(slots(model, named)).where(key == id))  # noqa: A006
+
+
+def at_least(field: peewee.Field, slot: Any) -> Any:
+    """Return the new value of a field that only grows: what the slot holds, or what is there already."""
+    return peewee.Case(None, [(field < slot, slot)], field)
 
 
 def slots(model: type[Model], names: Iterable[str]) -> dict[Any, _Slot]:

@@ -10,9 +10,10 @@ import pytest
 from house import House
 from together import in_parallel, refused
 
-from server import ahead, audit, db, keeping, log, play, seating
+from server import ahead, audit, db, foresight, keeping, log, play, seating
 from server.desk import Desk, foreseeing
 from server.models import ClientKey, LogRow, Match, Outbox, Seat, User
+from server.models.statements import insertion
 
 
 def moving(house: House, match: Match, key: str = "k") -> Callable[[], play.Done]:
@@ -152,7 +153,7 @@ def test_what_is_stored_in_another_way_is_not_stored_without_the_rest(
 ) -> None:
     match = house.started("Ailsa", "Bran")
     before = stored()
-    with pytest.raises(db.Overtaken):
+    with pytest.raises(foresight.Overtaken):
         change(house, match)
     assert stored() == before
     assert not Seat.select().where(Seat.guided).exists()
@@ -167,6 +168,23 @@ def test_after_a_fault_all_is_stored_at_once_again(house: House) -> None:
     assert stored() == before
     Seat.update(guided=True).execute()
     assert Seat.select().where(Seat.guided).exists()
+
+
+def test_of_what_is_stored_together_the_fault_of_the_first_that_fails_is_told(house: House) -> None:
+    match = house.started("Ailsa", "Bran")
+    insert = insertion(ClientKey, "user", "key", "match", "seq", "at")
+    by, before = house.people["Ailsa"].id, stored()
+    # So much that the first is answered before the last is sent.
+    many = [("x" * 60, 1), ("x" * 60, 1), *((f"{n:030}" * 2, n) for n in range(3000))]
+
+    def store() -> None:
+        with foresight.foreseen(lambda: True):
+            for key, seq in many:
+                insert.put(user=by, key=key, match=match.id, seq=seq, at=house.now)
+
+    with pytest.raises(db.Duplicate):
+        store()
+    assert stored() == before
 
 
 def test_a_move_that_ends_a_match_is_stored_with_its_scores(house: House) -> None:

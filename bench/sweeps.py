@@ -17,7 +17,7 @@ from typing import Any, Final
 import peewee
 
 from bench import plenty
-from server import bots, clock, db, deadlines
+from server import bots, clock, db, deadlines, lasting
 from server.models import LogRow, Match
 from server.models.fields import MILLISECOND
 
@@ -116,6 +116,7 @@ def burst(url: str, schedulers: int, due: int, now: datetime) -> tuple[float, fl
 def _worker(url: str, due: int, now: datetime, gate: Any, told: Any) -> None:
     db.use(url)
     with db.connected():
+        lasting.settle()
         gate.wait()
         began = time.process_time()
         deadlines.run(lambda: now, limit=due)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from server import clock, create_app, db, feeders, inbound, journal, seeding, settings
+from server import clock, create_app, db, feeders, inbound, journal, lasting, seeding, settings
 from server.cli.base import main, needs_database
 from server.scheduler import Scheduler
 from server.web.bounds import PATIENCE
@@ -40,6 +40,7 @@ def serve(chosen: settings.Settings) -> None:
         raise taken(chosen, fault) from None
     ways_in = open_ways_in(chosen)
     scheduler = Scheduler(chosen)
+    lasting.settle()
     scheduler.start()
 
     leave_gracefully(server)
@@ -79,6 +80,7 @@ def only_scheduler(chosen: settings.Settings) -> None:
     db.require_current()
     db.part()
     scheduler = Scheduler(chosen)
+    lasting.settle()
     scheduler.start()
     stay_until_told("The scheduler is running.")
     scheduler.stop()

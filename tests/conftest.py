@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import dovecot
 import pytest
@@ -15,30 +16,41 @@ from postgresql import POSTGRES, Copies, Server, binaries
 
 from server import db
 
-CHROMIUM = Path("/usr/bin/chromium")
 pytest_plugins = ("diary",)
+
+
+class Needed(NamedTuple):
+    """What tests with a mark need: in words, and in which package of Debian it comes."""
+
+    words: str
+    package: str
+    is_here: Callable[[], bool]
+
+
+NEEDED: Final = {
+    "postgres": Needed("on PostgreSQL", "postgresql", lambda: POSTGRES in os.environ),
+    "browser": Needed("with a browser", "chromium", Path("/usr/bin/chromium").exists),
+    "imap": Needed("on an IMAP server", "dovecot-imapd", dovecot.PROGRAM.exists),
+    "machines": Needed("on many machines", "iproute2", lambda: shutil.which("ip") is not None),
+    "nginx": Needed("behind nginx", "nginx-light", Path("/usr/sbin/nginx").exists),
+    "caddy": Needed("behind Caddy", "caddy", Path("/usr/bin/caddy").exists),
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start PostgreSQL once for all workers; say what is left out, or refuse to leave anything out in CI."""
     if hasattr(config, "workerinput"):
         return
-    missing = []
-    if POSTGRES not in os.environ:
-        if binaries():
-            config.postgres = Server(binaries())
-            os.environ[POSTGRES] = config.postgres.url
-        else:
-            missing.append("the tests on PostgreSQL are left out (get them: apt-get install postgresql)")
-    if not CHROMIUM.exists():
-        missing.append("the browser tests are left out (get them: apt-get install chromium)")
-    if not dovecot.PROGRAM.exists():
-        missing.append("the tests on an IMAP server are left out (get them: apt-get install dovecot-imapd)")
-    if not shutil.which("ip"):
-        missing.append("the tests on many machines are left out (get them: apt-get install iproute2)")
-    if missing and os.environ.get("CI") == "true":
-        raise pytest.UsageError("; ".join(missing))
-    config.missing = missing
+    if POSTGRES not in os.environ and binaries():
+        config.postgres = Server(binaries())
+        os.environ[POSTGRES] = config.postgres.url
+    config.missing = [
+        f"the tests {one.words} are left out (get them: apt-get install {one.package})"
+        for one in NEEDED.values()
+        if not one.is_here()
+    ]
+    if config.missing and os.environ.get("CI") == "true":
+        raise pytest.UsageError("; ".join(config.missing))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -55,13 +67,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what this machine cannot run, and the long trials unless they are asked for."""
-    lacking = set()
-    if POSTGRES not in os.environ:
-        lacking.add("postgres")
-    if not CHROMIUM.exists():
-        lacking.add("browser")
-    if not dovecot.PROGRAM.exists():
-        lacking.add("imap")
+    lacking = {mark for mark, one in NEEDED.items() if not one.is_here()}
     if "hardship" not in (config.option.markexpr or ""):
         lacking.add("hardship")
     out = [item for item in items if lacking & {mark.name for mark in item.iter_markers()}]

@@ -155,20 +155,6 @@ def test_what_the_image_is_made_of_is_here_and_what_it_starts_is_ours() -> None:
     assert set(variables_of_ours) <= set(settings.KNOWN)
 
 
-@pytest.mark.parametrize("file", ["Caddyfile", "nginx.conf"])
-def test_the_examples_of_proxies_pass_streams_on(file: str) -> None:
-    text = (DEPLOY / "proxy" / file).read_text()
-    assert text.count("{") == text.count("}")
-    assert ("flush_interval -1" if file == "Caddyfile" else "proxy_buffering off;") in text
-
-
-@pytest.mark.parametrize(
-    ("file", "told"), [("Caddyfile", "request_buffers"), ("nginx.conf", "proxy_request_buffering on;")]
-)
-def test_the_examples_of_proxies_take_requests_in_before_they_pass_them_on(file: str, told: str) -> None:
-    assert told in (DEPLOY / "proxy" / file).read_text()
-
-
 def test_the_document_shows_every_file_that_is_deployed() -> None:
     told = (ROOT / "docs" / "deploying.md").read_text()
     files = [path.relative_to(ROOT).as_posix() for path in DEPLOY.rglob("*") if path.is_file()]

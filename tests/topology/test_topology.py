@@ -16,7 +16,7 @@ from machines import Network, lacking
 # A dead machine is given up sooner than by default, for the sake of those who wait for the tests.
 IMPATIENT: Final = "&tcp_user_timeout=3000&keepalives_idle=2&keepalives_interval=1"
 
-pytestmark = [pytest.mark.postgres, pytest.mark.skipif(bool(lacking()), reason=lacking())]
+pytestmark = [pytest.mark.postgres, pytest.mark.machines, pytest.mark.skipif(bool(lacking()), reason=lacking())]
 
 
 @contextmanager

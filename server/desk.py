@@ -106,8 +106,8 @@ def foreseeing(match_id: int, now: datetime) -> Iterator[Desk]:
     match = log.get(match_id)
     _require_writable(match)
     desk = Desk(log.read(match), log.places(match), now)
-    before, last_hash = desk.played.position.seq, desk.played.last_hash
-    with foresight.foreseen(lambda: _is_still(desk, before, last_hash)):
+    as_read = desk.played.position.seq, bytes.fromhex(desk.played.last_hash), match.reminder_at
+    with foresight.foreseen(lambda: _is_still(desk, *as_read)):
         yield desk
         _follow(desk)
     _count(desk)
@@ -120,11 +120,12 @@ def _require_writable(match: Match, *, frozen: bool = False) -> None:
         raise log.frozen(match)
 
 
-def _is_still(desk: Desk, length: int, last_hash: str) -> bool:
-    """Whether a match, which is held from here on, is as it was read, and nobody has readied a move for his turn."""
+def _is_still(desk: Desk, length: int, last_hash: bytes, reminder_at: datetime | None) -> bool:
+    """Whether a match, which is held from here on, is as it was read: no row has come, nobody holds it, nobody has been
+    reminded or has chosen when to be, nor readied a move for his turn."""
     held = log.get(desk.match.id, hold=True)
-    same = (held.length, held.last_hash, held.frozen_at) == (length, bytes.fromhex(last_hash), None)
-    return same and not ahead.has_any(desk)
+    same = (held.length, held.last_hash, held.reminder_at) == (length, last_hash, reminder_at)
+    return same and held.frozen_at is None and not ahead.has_any(desk)
 
 
 def _follow(desk: Desk) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -127,6 +128,23 @@ def _fitting(house: House, match: Match) -> str:
     seat, state = played.position.to_act[0], played.position.state
     after = state.apply(seat, played.game.parse(state, seat, played.view(seat).moves[0]))
     return played.game.view(after, after.to_act[0], None).moves[-1]
+
+
+def test_who_chooses_meanwhile_when_to_be_reminded_is_reminded_then(house: House) -> None:
+    match = house.started("Ailsa", "Bran")
+    chosen = house.now + timedelta(minutes=5)
+
+    def choose() -> None:
+        Match.update(reminder_at=chosen).where(Match.id == match.id).execute()
+
+    def move() -> None:
+        with foreseeing(match.id, house.now) as desk:
+            desk.put("nudge", 0, "", "web")
+            in_parallel(choose)
+
+    with pytest.raises(foresight.Overtaken):
+        move()
+    assert log.get(match.id).reminder_at == chosen
 
 
 def _in_another_way(house: House, match: Match) -> None:

@@ -288,3 +288,9 @@ def test_the_answer_to_a_word_in_the_talk_stands_beside_its_field(
     assert page.count("You may write:") == 1
     assert page.index('id="talk"') < page.index("You may write:") < page.index("Say it")
     assert "You may write:" not in ailsa.get(f"/matches/{match.id}").text
+
+
+def test_the_settings_begin_with_links_to_all_their_parts(ailsa: Visitor) -> None:
+    text = ailsa.get("/settings").text
+    links = re.findall(r'<li><a href="#([a-z]+)">(.*?)</a></li>', text)
+    assert links == re.findall(r'<h2 id="([a-z]+)">(.*?)</h2>', text)

@@ -160,7 +160,8 @@ def test_a_move_is_made_through_the_proxy_and_the_stream_tells_of_it_at_once(
     answer = connection.getresponse()
     assert answer.status == 302
     assert answer.headers["Strict-Transport-Security"]
-    assert next(told)["seq"] == 1
+    # What else happens, such as a visit, may come before.
+    assert any(numbers["seq"] == 1 for numbers in told)
     assert time.monotonic() - began < 5, "it was gathered on the way"
 
 

@@ -70,7 +70,7 @@ def forget(match: Match, seat: int) -> None:
 
 
 def follow(desk: Desk) -> None:
-    """Make the moves that need no waiting, one after the other, inside the caller's transaction."""
+    """Make the moves that need no waiting, one after the other, at the caller's desk."""
     if any(row.kind == "undo" for row in desk.rows):
         _bring_back(desk)
     for _round in range(MOST):
@@ -79,9 +79,10 @@ def follow(desk: Desk) -> None:
 
 
 def has_any(desk: Desk) -> bool:
-    """Whether anybody who is awaited has a move ready."""
-    awaited = (seat for seat in desk.played.position.to_act if not desk.seats[seat].user.bot)
-    return any(_READY.first(match=desk.match.id, seat=seat) for seat in awaited)
+    """Whether anybody has a move ready who is awaited, or was and has been moved for."""
+    moved = {row.seat for row in desk.rows if row.via == "auto" and row.seat is not None}
+    asked = (seat for seat in (*moved, *desk.played.position.to_act) if not desk.seats[seat].user.bot)
+    return any(_READY.first(match=desk.match.id, seat=seat) for seat in asked)
 
 
 def _bring_back(desk: Desk) -> None:

@@ -61,8 +61,8 @@ class TooEarly(Exception):
 
 
 @dataclass(slots=True)
-class PutOff:
-    """Statements that are carried out later; `spoilt` if another one, which was not put off, was tried meanwhile."""
+class Postponed:
+    """Statements that are carried out later; `spoilt` if something else was to be changed meanwhile."""
 
     statements: list[Written] = field(default_factory=list)
     spoilt: bool = False
@@ -94,20 +94,30 @@ class Keeping:
         # would keep all others waiting.
         self._lock = nullcontext()
 
-    def is_put_off(self) -> PutOff | None:
-        """Return where statements of this thread go that are carried out later; None if they are not put off."""
-        return getattr(self._state, "put_off", None)
+    def postponed(self) -> Postponed | None:
+        """Return where statements of this thread go that are carried out later; None if none are."""
+        return getattr(self._state, "postponed", None)
 
-    def put_off(self, found: PutOff | None) -> None:
-        """Say where statements of this thread go that are carried out later; None to put off no more."""
-        self._state.put_off = found
+    def postpone(self, found: Postponed | None) -> None:
+        """Say where statements of this thread go that are carried out later; None to carry all out at once again."""
+        self._state.postponed = found
+
+    def require_now(self) -> None:
+        """Raise `TooEarly` if this thread only reads now, and changes later."""
+        postponed = self.postponed()
+        if postponed is not None:
+            postponed.spoilt = True
+            raise TooEarly
+
+    def begin(self, *given: Any) -> None:
+        """Begin a transaction. Raises `TooEarly`."""
+        self.require_now()
+        super().begin(*given)  # type: ignore[misc]
 
     def execute_sql(self, sql: str, params: Sequence[Any] | None = None) -> Any:
-        """Carry out a statement. Raises `TooEarly` if it is to change something while that is put off."""
-        put_off = self.is_put_off()
-        if put_off is not None and not sql.startswith("SELECT"):
-            put_off.spoilt = True
-            raise TooEarly
+        """Carry out a statement. Raises `TooEarly` if it changes something."""
+        if not sql.startswith("SELECT"):
+            self.require_now()
         return super().execute_sql(sql, params)  # type: ignore[misc]
 
     def execute_all(self, statements: Sequence[Written]) -> None:

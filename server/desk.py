@@ -14,10 +14,31 @@ from server import ahead, columns, companions, db, foresight, log, meters, notif
 from server.errors import Refused
 from server.log import Played
 from server.models import Match, Seat, User
+from server.models.statements import Statement
 
 # So many rows that are no moves has a player room for; votes and the like end there, and all else goes on.
 MOST_AFFAIRS: Final = 200
 AFFAIRS: Final = frozenset({"vote", "nudge"})
+_WISHES: Final = Statement[Seat](
+    lambda match: (
+        Seat.select(
+            Seat.number,
+            Seat.user,
+            Seat.owner,
+            Seat.turn_mail,
+            Seat.silent,
+            User.confirmed_at,
+            User.deleted_at,
+            User.mail_stopped,
+            User.turn_mail,
+            User.reminders,
+            User.forced,
+        )
+        .join(User, on=Seat.user)
+        .where(Seat.match == match)
+        .order_by(Seat.id)
+    )
+)
 
 
 @dataclass(slots=True)
@@ -105,9 +126,11 @@ def foreseeing(match_id: int, now: datetime) -> Iterator[Desk]:
     """
     match = log.get(match_id)
     _require_writable(match)
+    standing = _standing(match)
     desk = Desk(log.read(match), log.places(match), now)
-    as_read = desk.played.position.seq, bytes.fromhex(desk.played.last_hash), match.reminder_at
-    with foresight.foreseen(lambda: _is_still(desk, *as_read)):
+    with foresight.foreseen(
+        lambda: _standing(log.get(match_id, hold=True)) == standing and not ahead.has_any(desk),
+    ):
         yield desk
         _follow(desk)
     _count(desk)
@@ -120,12 +143,10 @@ def _require_writable(match: Match, *, frozen: bool = False) -> None:
         raise log.frozen(match)
 
 
-def _is_still(desk: Desk, length: int, last_hash: bytes, reminder_at: datetime | None) -> bool:
-    """Whether a match, which is held from here on, is as it was read: no row has come, nobody holds it, nobody has been
-    reminded or has chosen when to be, nor readied a move for his turn."""
-    held = log.get(desk.match.id, hold=True)
-    same = (held.length, held.last_hash, held.reminder_at) == (length, last_hash, reminder_at)
-    return same and held.frozen_at is None and not ahead.has_any(desk)
+def _standing(match: Match) -> tuple[object, ...]:
+    """Return what changes when anything does that a move is thought out from: rows, a keeper's hold, when somebody is
+    to be reminded, and what those who play wish for."""
+    return match.length, match.last_hash, match.frozen_at, match.reminder_at, _WISHES.tuples(match=match.id)
 
 
 def _follow(desk: Desk) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from server import db
-from server.connections import PutOff, TooEarly
+from server.connections import Postponed
 
 
 class Overtaken(Exception):
@@ -19,29 +19,34 @@ def foreseen(holds: Callable[[], bool]) -> Iterator[None]:
     """Read and think in the block, and store what is put `later` when it ends.
 
     `holds`, asked in the transaction, says whether what was read is still true. If it is not, or if the block changes
-    anything in another way, it ends with `Overtaken`, and nothing is stored; so does a block inside a transaction.
+    anything in another way, whatever becomes of that, it ends with `Overtaken`, and nothing is stored; so does a block
+    inside a transaction. Raises `TooEarly` inside another such block, which is overtaken then.
     """
-    if db.database.in_transaction():
+    database = db.database.obj
+    if database.in_transaction():
         raise Overtaken
-    put_off = PutOff()
-    db.database.obj.put_off(put_off)
+    database.require_now()
+    postponed = Postponed()
+    database.postpone(postponed)
     try:
-        with suppress(TooEarly):
-            yield
+        yield
+    except Exception:
+        if not postponed.spoilt:
+            raise
     finally:
-        db.database.obj.put_off(None)
-    if put_off.spoilt:
+        database.postpone(None)
+    if postponed.spoilt:
         raise Overtaken
     with db.transaction():
         if not holds():
             raise Overtaken
-        db.database.obj.execute_all(put_off.statements)
+        database.execute_all(postponed.statements)
 
 
 def later(sql: str, values: Sequence[Any]) -> None:
     """Carry out a statement that finds nothing: at once, or when the block that is `foreseen` ends."""
-    put_off: PutOff | None = db.database.obj.is_put_off()
-    if put_off is None:
+    postponed: Postponed | None = db.database.obj.postponed()
+    if postponed is None:
         db.database.execute_sql(sql, values)
     else:
-        put_off.statements.append((sql, values))
+        postponed.statements.append((sql, values))

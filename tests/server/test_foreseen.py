@@ -11,9 +11,10 @@ import pytest
 from house import House
 from together import in_parallel, refused
 
-from server import ahead, audit, db, foresight, keeping, log, play, seating
+from server import accounts, ahead, audit, db, foresight, keeping, log, play, preferences, seating
 from server.desk import Desk, foreseeing
-from server.models import ClientKey, LogRow, Match, Outbox, Seat, User
+from server.errors import Refused
+from server.models import ClientKey, LogRow, Match, Outbox, Prepared, Seat, User
 from server.models.statements import insertion
 
 
@@ -67,7 +68,7 @@ def test_a_match_is_held_for_no_longer_than_its_move_is_stored(house: House, mon
     move, statements = moving(house, match), held(monkeypatch)
     move()
     asked = [one for one in statements if one.startswith("SELECT")]
-    assert len(asked) == 2, "as the match is, and whether the next player has a move ready"
+    assert len(asked) == 3, "as the match is, what people wish for, and whether the next player has a move ready"
     told = [one for one in statements if not one.startswith("SELECT")]
     assert told == ["INSERT INTO log", "INSERT INTO client_key", "UPDATE match SET", told[-1]]
     assert "INTO outbox" in told[-1] or told[-1] == "INSERT OR IGNORE"
@@ -130,21 +131,68 @@ def _fitting(house: House, match: Match) -> str:
     return played.game.view(after, after.to_act[0], None).moves[-1]
 
 
-def test_who_chooses_meanwhile_when_to_be_reminded_is_reminded_then(house: House) -> None:
+def test_who_chooses_meanwhile_when_to_be_reminded_is_reminded_then(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = house.started("Ailsa", "Bran")
+    move, opponent = moving(house, match), waiting(log.get(match.id))
+    wishes = preferences.Wishes(zone=opponent.zone, nights=opponent.nights, reminders="10")
+    meanwhile(monkeypatch, lambda: preferences.settle(opponent, wishes, house.now))
+    move()
+    assert log.get(match.id).reminder_at == house.now + timedelta(seconds=match.clock["move"] / 10)
+
+
+def test_who_takes_mails_again_meanwhile_is_told_of_his_turn(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    match = house.started("Ailsa", "Bran")
+    move, opponent = moving(house, match), waiting(log.get(match.id))
+    User.update(mail_stopped="bounced").where(User.id == opponent.id).execute()
+    meanwhile(monkeypatch, lambda: accounts.try_mail_again(opponent, house.now))
+    move()
+    assert [mail.kind for mail in Outbox.select().where(Outbox.user == opponent)] == ["start", "turn"]
+
+
+def test_a_match_in_which_somebody_is_reminded_meanwhile_is_looked_at_anew(house: House) -> None:
     match = house.started("Ailsa", "Bran")
     chosen = house.now + timedelta(minutes=5)
 
-    def choose() -> None:
+    def remind() -> None:
         Match.update(reminder_at=chosen).where(Match.id == match.id).execute()
 
-    def move() -> None:
+    def nudge() -> None:
         with foreseeing(match.id, house.now) as desk:
             desk.put("nudge", 0, "", "web")
-            in_parallel(choose)
+            in_parallel(remind)
 
     with pytest.raises(foresight.Overtaken):
-        move()
+        nudge()
     assert log.get(match.id).reminder_at == chosen
+
+
+def test_a_move_readied_meanwhile_by_somebody_who_is_moved_for_is_looked_for(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = house.started("Ailsa", "Bran", "Catrin")
+    played = house.played(match)
+    next_seat = played.position.state.apply(
+        played.position.to_act[0], played.game.parse(played.position.state, played.position.to_act[0], _first(played))
+    ).to_act[0]
+    forced = log.places(match)[next_seat].user
+    User.update(forced=True).where(User.id == forced.id).execute()
+    # Of his many moves one is the only one.
+    monkeypatch.setattr(
+        ahead,
+        "_only_move",
+        lambda played, seat: _first(played) if (seat, played.position.seq) == (next_seat, 1) else "",
+    )
+    text = _fitting(house, match)
+    meanwhile(monkeypatch, lambda: ahead.prepare(match.id, forced, text, now=house.now))
+    moving(house, match)()
+    assert [row.text for row in house.played(match).rows][1:] == [text]
+    assert not Prepared.select().exists()
+
+
+def _first(played: log.Played) -> str:
+    return played.view(played.position.to_act[0]).moves[0]
 
 
 def _in_another_way(house: House, match: Match) -> None:
@@ -165,7 +213,38 @@ def _inside_a_transaction(house: House, match: Match) -> None:
         desk.put("nudge", 0, "", "web")
 
 
-@pytest.mark.parametrize("change", [_in_another_way, _in_another_way_that_is_passed_over, _inside_a_transaction])
+def _in_another_way_that_is_told_otherwise(house: House, match: Match) -> None:
+    with foreseeing(match.id, house.now) as desk:
+        desk.put("nudge", 0, "", "web")
+        try:
+            Seat.update(guided=True).execute()
+        except Exception as fault:
+            raise Refused("bad-input", "no") from fault
+
+
+def _in_a_transaction_that_is_undone(house: House, match: Match) -> None:
+    with foreseeing(match.id, house.now) as desk, suppress(Exception), db.transaction():
+        desk.put("nudge", 0, "", "web")
+
+
+def _inside_another(house: House, match: Match) -> None:
+    with foreseeing(match.id, house.now) as desk:
+        with suppress(Exception), foreseeing(match.id, house.now):
+            pass
+        desk.put("nudge", 0, "", "web")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _in_another_way,
+        _in_another_way_that_is_passed_over,
+        _in_another_way_that_is_told_otherwise,
+        _in_a_transaction_that_is_undone,
+        _inside_a_transaction,
+        _inside_another,
+    ],
+)
 def test_what_is_stored_in_another_way_is_not_stored_without_the_rest(
     house: House, change: Callable[[House, Match], None]
 ) -> None:

@@ -107,7 +107,6 @@ def front(
     folder.mkdir()
     with ExitStack() as stack:
         machines = free_port(), free_port()
-        port = free_port()
         roles = []
         for machine in machines:
             told = {"LISTEN": f"127.0.0.1:{machine}", "PUBLIC_URL": f"https://{HOST}"}
@@ -116,6 +115,8 @@ def front(
         trust = certified(folder)
         for role, machine in zip(roles, machines, strict=True):
             role.listens(machine)
+        # Not before: while the roles begin, another test may come to listen there.
+        port = free_port()
         proxy = stack.enter_context(running(write(folder, port, machines), {"HOME": str(folder)}, folder))
         proxy.listens(port)
         site = stack.enter_context(closing(Front(proxy, port, app)))

@@ -11,6 +11,7 @@ import pytest
 from house import House
 from together import in_parallel, refused
 
+from engine.base import State
 from server import accounts, ahead, audit, db, foresight, keeping, log, play, preferences, seating
 from server.desk import Desk, foreseeing
 from server.errors import Refused
@@ -126,9 +127,18 @@ def test_a_move_that_is_readied_meanwhile_is_made(house: House, monkeypatch: pyt
 def _fitting(house: House, match: Match) -> str:
     """Return a move that the second player can make after the first move of the first, whichever that is."""
     played = house.played(match)
-    seat, state = played.position.to_act[0], played.position.state
-    after = state.apply(seat, played.game.parse(state, seat, played.view(seat).moves[0]))
+    after = _after_first(played)
     return played.game.view(after, after.to_act[0], None).moves[-1]
+
+
+def _after_first(played: log.Played) -> State:
+    """Return where the match stands after the first of the moves that may be made."""
+    seat, state = played.position.to_act[0], played.position.state
+    return state.apply(seat, played.game.parse(state, seat, _first(played)))
+
+
+def _first(played: log.Played) -> str:
+    return played.view(played.position.to_act[0]).moves[0]
 
 
 def test_who_chooses_meanwhile_when_to_be_reminded_is_reminded_then(
@@ -172,10 +182,7 @@ def test_a_move_readied_meanwhile_by_somebody_who_is_moved_for_is_looked_for(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     match = house.started("Ailsa", "Bran", "Catrin")
-    played = house.played(match)
-    next_seat = played.position.state.apply(
-        played.position.to_act[0], played.game.parse(played.position.state, played.position.to_act[0], _first(played))
-    ).to_act[0]
+    next_seat = _after_first(house.played(match)).to_act[0]
     forced = log.places(match)[next_seat].user
     User.update(forced=True).where(User.id == forced.id).execute()
     # Of his many moves one is the only one.
@@ -189,10 +196,6 @@ def test_a_move_readied_meanwhile_by_somebody_who_is_moved_for_is_looked_for(
     moving(house, match)()
     assert [row.text for row in house.played(match).rows][1:] == [text]
     assert not Prepared.select().exists()
-
-
-def _first(played: log.Played) -> str:
-    return played.view(played.position.to_act[0]).moves[0]
 
 
 def _in_another_way(house: House, match: Match) -> None:

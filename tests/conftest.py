@@ -15,6 +15,7 @@ from pagers import Pager
 from postgresql import POSTGRES, Copies, Server, binaries
 
 from server import db
+from tools import chromium
 
 pytest_plugins = ("diary",)
 
@@ -29,7 +30,7 @@ class Needed(NamedTuple):
 
 NEEDED: Final = {
     "postgres": Needed("on PostgreSQL", "postgresql", lambda: POSTGRES in os.environ),
-    "browser": Needed("with a browser", "chromium", Path("/usr/bin/chromium").exists),
+    "browser": Needed("with a browser", "chromium", Path(chromium.PROGRAM).exists),
     "imap": Needed("on an IMAP server", "dovecot-imapd", dovecot.PROGRAM.exists),
     "machines": Needed("on many machines", "iproute2", lambda: shutil.which("ip") is not None),
     "nginx": Needed("behind nginx", "nginx-light", Path("/usr/sbin/nginx").exists),

@@ -6,7 +6,6 @@ import http.client
 import json
 import re
 import socket
-import ssl
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,8 @@ from pathlib import Path
 import pytest
 from house import House
 from roles import CLACHAN, ROOT, Role, Site, filled, free_port, running, variables
+from services import trusting
+from smtp_sink import CERTIFICATE_AND_KEY
 from visitor import application
 
 from server.models import Attempt
@@ -31,25 +32,13 @@ SECRET = "ahiddenword"
 class Front(Site):
     """A site behind a proxy: who asks speaks TLS with that."""
 
-    trust: ssl.SSLContext
-
     def connected(self) -> http.client.HTTPConnection:
         """Return a connection to the proxy that is established."""
         connection = http.client.HTTPConnection(HOST, timeout=20)
         raw = socket.create_connection(("127.0.0.1", self.port), timeout=20)
-        connection.sock = self.trust.wrap_socket(raw, server_hostname=HOST)
+        connection.sock = trusting().wrap_socket(raw, server_hostname=HOST)
         self._opened.append(connection)
         return connection
-
-
-def certified(folder: Path) -> ssl.SSLContext:
-    """Put a certificate and its key into a folder; return the trust of whoever knows it."""
-    words = f"req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN={HOST}"
-    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "fullchain.pem")]
-    subprocess.run(
-        ["openssl", *words.split(), "-addext", f"subjectAltName=DNS:{HOST}", *files], check=True, capture_output=True
-    )
-    return ssl.create_default_context(cafile=str(folder / "fullchain.pem"))
 
 
 def replaced(text: str, *pairs: tuple[str, str]) -> str:
@@ -60,15 +49,20 @@ def replaced(text: str, *pairs: tuple[str, str]) -> str:
     return text
 
 
+def example(name: str, machines: tuple[int, int], *pairs: tuple[str, str]) -> str:
+    """Return an example that passes requests on to these ports, with other words in it besides."""
+    moved = [(f"10.0.0.{11 + n}:8000", f"127.0.0.1:{machine}") for n, machine in enumerate(machines)]
+    return replaced((EXAMPLES / name).read_text(), *moved, *pairs)
+
+
 def nginx(folder: Path, port: int, machines: tuple[int, int]) -> list[str]:
     """Write down the example for nginx; return the command that serves it on a port."""
-    pairs = [(f"10.0.0.{11 + n}:8000", f"127.0.0.1:{machine}") for n, machine in enumerate(machines)]
-    text = replaced(
-        (EXAMPLES / "nginx.conf").read_text(),
+    text = example(
+        "nginx.conf",
+        machines,
         ("listen 443", f"listen 127.0.0.1:{port}"),
         ("/etc/ssl/clachan", str(folder)),
         ("/var/log/nginx", str(folder)),
-        *pairs,
     )
     kept = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     paths = " ".join(f"{name}_temp_path {folder}/{name};" for name in kept)
@@ -80,13 +74,12 @@ def nginx(folder: Path, port: int, machines: tuple[int, int]) -> list[str]:
 
 def caddy(folder: Path, port: int, machines: tuple[int, int]) -> list[str]:
     """Write down the example for Caddy; return the command that serves it on a port."""
-    pairs = [(f"10.0.0.{11 + n}:8000", f"127.0.0.1:{machine}") for n, machine in enumerate(machines)]
     given = f"https://{HOST}:{port} {{\n\ttls {folder}/fullchain.pem {folder}/key.pem"
-    text = replaced(
-        (EXAMPLES / "Caddyfile").read_text(),
+    text = example(
+        "Caddyfile",
+        machines,
         ("\tgrace_period 10s", "\tgrace_period 1s\n\tadmin off\n\tauto_https disable_redirects"),
         (f"\n{HOST} {{", f"\n{given}"),
-        *pairs,
     )
     version = subprocess.run([CADDY, "version"], check=True, capture_output=True, text=True).stdout
     if [int(part) for part in re.findall(r"\d+", version)[:2]] < [2, 7]:
@@ -105,6 +98,8 @@ def front(
     app = application(cottage, monkeypatch)
     folder = tmp_path / "proxy"
     folder.mkdir()
+    for name in ("fullchain.pem", "key.pem"):
+        (folder / name).write_text(CERTIFICATE_AND_KEY)
     with ExitStack() as stack:
         machines = free_port(), free_port()
         roles = []
@@ -112,7 +107,6 @@ def front(
             told = {"LISTEN": f"127.0.0.1:{machine}", "PUBLIC_URL": f"https://{HOST}"}
             environ = variables(cottage.settings.database, tmp_path, TRUSTED_PROXIES="1", WEB_THREADS="2", **told)
             roles.append(stack.enter_context(running([*CLACHAN, "web"], environ)))
-        trust = certified(folder)
         for role, machine in zip(roles, machines, strict=True):
             role.listens(machine)
         # Not before: while the roles begin, another test may come to listen there.
@@ -120,7 +114,6 @@ def front(
         proxy = stack.enter_context(running(write(folder, port, machines), {"HOME": str(folder)}, folder))
         proxy.listens(port)
         site = stack.enter_context(closing(Front(proxy, port, app)))
-        site.trust = trust
         yield site, roles
 
 
